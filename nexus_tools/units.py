@@ -1,4 +1,4 @@
-"""Amounts, durations and times, as people write and read them.
+"""Amounts, durations, times and numbers, as people write and read them.
 
 Programs count in MIST and in milliseconds; what is printed here is read here again.
 """
@@ -130,6 +130,14 @@ def utc(time_ms: int, now_ms: int | None = None) -> str:
     except (ValueError, OverflowError, OSError):  # a contract may put any u64 there
         return f"{time_ms} ms after 1970{wait}"
     return f"{time:%Y-%m-%d %H:%M UTC}{wait}"
+
+
+# --- Numbers of things
+
+
+def count(number: int, noun: str) -> str:
+    """How many of something there are: `1 tool`, `2 tools`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 # --- Records

@@ -119,7 +119,8 @@ def _report(error: NexusError) -> int:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)
         return error.exit_code
     click.secho(f"error: {plain(error.message, lines=True)}", fg="red", err=True, color=_color())
-    for failure in error.details.get("failures", ()):
+    failures = error.details.get("failures", ())
+    for failure in failures if len(failures) > 1 else ():  # the message has the first
         where = failure.get("pointer") or "/"
         click.echo(plain(f"  {where}: {failure.get('message', '')}"), err=True)
     if error.hint:

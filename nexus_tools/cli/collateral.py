@@ -1,15 +1,20 @@
 """What the verbs of collateral did, and what a proposed slash means: of tools and leaders alike."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools import units
+from nexus_tools.cli.framework import as_typed
 
 if TYPE_CHECKING:
     from nexus_tools.package import PackageClient, Sent
     from nexus_tools.package.move.collateral import Collateral
+    from nexus_tools.package.move.leader import Leader
     from nexus_tools.package.move.leader_registry import LeaderSettings
+    from nexus_tools.package.move.tool import Tool
     from nexus_tools.package.move.tool_registry import ToolSettings
+    from nexus_tools.sui.address import Address
 
 Tell = Callable[["PackageClient", "Sent", str], tuple[str, dict[str, Any]]]
 """What a transaction did with the collateral of the tool or leader that is named: in words, and as
@@ -57,6 +62,55 @@ def _pending_slash(collateral: "Collateral", now_ms: int) -> dict[str, Any] | No
 def _slash_in_words(slash: dict[str, Any]) -> str:
     due, void = (units.utc(slash[name]) for name in ("due_at_ms", "void_at_ms"))
     return f"{units.sui(slash['amount_mist'])} from {due} until {void}: {slash['reason']}"
+
+
+# --- The state of who was slashed
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """What is suspended, why, and the command that ends it."""
+
+    message: str
+    remedy: str
+    reason: str | None
+    """The reason of the last slash; None if the node keeps its event no longer."""
+
+    def __str__(self) -> str:
+        return f"{self.message}: `{self.remedy}` brings that back"
+
+
+async def suspensions(
+    service: "PackageClient", owned: "Sequence[Tool | Leader]"
+) -> tuple[Suspension, ...]:
+    """Those of these tools and leaders that are suspended. Events are read if there are any."""
+    from nexus_tools.client import past_events
+    from nexus_tools.package import event_filter, parse_event
+    from nexus_tools.package.move.collateral import Slashed
+
+    suspended = [each for each in owned if each.state == "suspended"]
+    if not suspended:
+        return ()
+    reasons: dict[Address, str] = {}
+    asked = past_events(service.client, event_filter(service.deployment, Slashed))
+    async for record in asked:
+        event = parse_event(service.deployment, record.event)
+        if isinstance(event, Slashed):
+            reasons[event.object] = event.reason
+    return tuple(_suspension(each, reasons.get(each.id)) for each in suspended)
+
+
+def _suspension(owned: "Tool | Leader", reason: str | None) -> Suspension:
+    from nexus_tools.package.move.tool import Tool
+
+    lacking = units.sui(owned.collateral.shortfall_mist)
+    why = "" if reason is None else f" for {reason!r}"
+    if isinstance(owned, Tool):
+        what, top_up = owned.fqn, f"tool top-up {owned.fqn}"
+    else:
+        what, top_up = f"the leader {owned.name}", f"leader top-up --leader {owned.id}"
+    message = f"{what} is suspended: {lacking} of its collateral was burnt{why}"
+    return Suspension(message, as_typed(f"nexus-tools {top_up}"), reason)
 
 
 # --- The verbs

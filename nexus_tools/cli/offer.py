@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_keys
+from nexus_tools.cli.framework import Session, as_typed, complete_keys
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ CANCEL = click.option("--cancel", is_flag=True, help="Take the offer back.")
 def offered_address(session: Session, who: str | None, *, cancel: bool) -> "Address | None":
     """The address to which something is offered; None to take the offer back.
 
-    Raises `offer_unclear` unless one of both is given.
+    Raises `offer_unclear` unless one of both is given, and `offer_to_owner`.
     """
     if (who is None) != cancel:
         raise UsageError(
@@ -29,7 +29,14 @@ def offered_address(session: Session, who: str | None, *, cancel: bool) -> "Addr
             "an offer is made to somebody, or taken back",
             hint="name an address or a key by its alias, or give --cancel",
         )
-    return None if who is None else session.address_of(who)
+    if who is None:
+        return None
+    to = session.address_of(who)
+    if to == session.own_address():
+        raise UsageError(
+            "offer_to_owner", f"{who} makes the offer", hint="offer it to somebody else"
+        )
+    return to
 
 
 def offered_in_words(what: str, who: str | None) -> str:
@@ -82,5 +89,5 @@ def _offer(nexus: "Nexus", value: "Object", address: "Address") -> dict[str, str
         "what": what,
         "name": called,
         "owner": str(owner.owner),
-        "accept": f"nexus-tools {accept}",
+        "accept": as_typed(f"nexus-tools {accept}"),
     }

@@ -1,12 +1,18 @@
 """`nexus-tools status`: what the wallet has on a network, in one view."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.collateral import collateral_document, collateral_in_words
+from nexus_tools.cli.collateral import (
+    Suspension,
+    collateral_document,
+    collateral_in_words,
+    suspensions,
+)
 from nexus_tools.cli.framework import Output, Session, reads
 from nexus_tools.cli.offer import offers_to
 from nexus_tools.errors import NotFoundError
@@ -80,6 +86,7 @@ async def command(session: Session) -> None:
     `pending`, `closed`, `leaders`, `offers` that wait for you to accept them, and `next`: what to
     do first where there is nothing yet.
     """
+    slashed: Sequence[Suspension] = ()
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
     try:
         account = session.settings.locate_account(session.wallet_name).what
@@ -87,7 +94,8 @@ async def command(session: Session) -> None:
         async with session.nexus(signing=False) as nexus:
             with session.output.progress("reading the registries"):
                 now_ms = await nexus.client.now_ms()
-                document |= await _read(nexus, account.address, now_ms)
+                found, slashed = await _read(nexus, account.address, now_ms)
+                document |= found
     except NotFoundError as error:
         if error.code not in ("wallet_empty", "package_not_published"):
             raise
@@ -100,26 +108,33 @@ async def command(session: Session) -> None:
     if session.output.as_json:
         session.output.document(document)
     else:
-        _print(session.output, document, now_ms)
+        _print(session.output, document, slashed, now_ms)
 
 
-async def _read(nexus: "Nexus", address: "Address", now_ms: int) -> dict[str, Any]:
-    """All of it, with parallel reads."""
+async def _read(
+    nexus: "Nexus", address: "Address", now_ms: int
+) -> tuple[dict[str, Any], Sequence[Suspension]]:
+    """All of it, with parallel reads, and what of it is suspended."""
     from nexus_tools.cli.invocation import invocation_document
+    from nexus_tools.cli.leader.record import leader_document
     from nexus_tools.registry import ToolFilter
 
     invocations = nexus.invocations
-    balance, tools, leaders, requested, closings, offers = await asyncio.gather(
+    balance, own_tools, own_leaders, requested, closings, offers = await asyncio.gather(
         nexus.client.balance(address),
-        _tools(nexus, ToolFilter(owner=address), now_ms),
-        _leaders(nexus, address, now_ms),
+        nexus.tools.list(ToolFilter(owner=address)),
+        nexus.leaders.owned_by(address),
         invocations.mine(address),
         invocations.closings(address, _LAST),
         offers_to(nexus, address),
     )
+    tools, slashed = await asyncio.gather(
+        _tools(own_tools, now_ms), suspensions(nexus.tools, [*own_tools, *own_leaders])
+    )
+    leaders = [leader_document(each, now_ms) for each in own_leaders]
     pending = [each for each in requested if not each.is_closed]
     is_new = not (tools or leaders or requested or closings or offers)
-    return {
+    document = {
         "next": (_FIRST_TOOL if balance else _FIRST_SUI) if is_new else None,
         "money": {
             "balance_mist": balance,
@@ -132,12 +147,12 @@ async def _read(nexus: "Nexus", address: "Address", now_ms: int) -> dict[str, An
         "leaders": leaders,
         "offers": offers,
     }
+    return document, slashed
 
 
-async def _tools(nexus: "Nexus", mine: Any, now_ms: int) -> list[dict[str, Any]]:
+async def _tools(tools: "Sequence[Tool]", now_ms: int) -> list[dict[str, Any]]:
     from nexus_tools.cli.tool_health import healths
 
-    tools = await nexus.tools.list(mine)
     active = [tool for tool in tools if tool.is_active]
     health = dict(zip((tool.fqn for tool in active), await healths(active), strict=True))
     return [_tool(tool, health.get(tool.fqn), now_ms) for tool in tools]
@@ -155,12 +170,6 @@ def _tool(tool: "Tool", problem: str | None, now_ms: int) -> dict[str, Any]:
     }
 
 
-async def _leaders(nexus: "Nexus", owner: "Address", now_ms: int) -> list[dict[str, Any]]:
-    from nexus_tools.cli.leader.record import leader_document
-
-    return [leader_document(each, now_ms) for each in await nexus.leaders.owned_by(owner)]
-
-
 def _closed(step: "Step") -> dict[str, Any]:
     event: Any = step.event
     return {
@@ -175,7 +184,9 @@ def _closed(step: "Step") -> dict[str, Any]:
 # --- For people
 
 
-def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
+def _print(
+    output: Output, document: dict[str, Any], slashed: Sequence[Suspension], now_ms: int
+) -> None:
     head = {key: document[key] for key in ("network", "wallet", "address")}
     output.record(head | units.in_words(document["money"]))
     for rows, columns, empty in (
@@ -187,6 +198,8 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
     ):
         output.note("")
         output.table([_for_people(row, now_ms) for row in rows], columns, empty=empty)
+    for each in slashed:
+        output.warn(str(each))
     if document["next"]:
         output.note(f"\nnext: {document['next']}")
 

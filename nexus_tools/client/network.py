@@ -19,6 +19,11 @@ class Network(Struct, frozen=True):
     faucet_url: str | None = None
     chain_id: str | None = None
 
+    @property
+    def is_localnet(self) -> bool:
+        """Whether the node is a localnet, which is its own faucet: tools are on this machine."""
+        return self.url == self.faucet_url
+
     def endpoint(self) -> "Endpoint":
         """Host, port and TLS of the node. Raises `network_url_invalid`."""
         return Endpoint.parse(self.url)

@@ -18,6 +18,13 @@ IPNetwork = IPv4Network | IPv6Network
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
+# How an operator allows addresses that tools of its own may have.
+_OPTIONS = {
+    "loopback": "--allow-loopback",
+    "private": "--allow-network",
+    "shared by a provider": "--allow-network",
+}
+
 _REFUSED: tuple[tuple[IPNetwork, str], ...] = tuple(
     (ip_network(network), what)
     for network, what in (
@@ -68,12 +75,14 @@ _REFUSED_GLOBAL: tuple[tuple[IPNetwork, str], ...] = tuple(
 
 
 class AddressRefused(NotAllowedError, OSError):  # noqa: N818 - it says what happened
-    """The Leader does not connect to this place; an `OSError`, as a connection raises them."""
+    """The Leader does not connect to this place; an `OSError`, as a connection raises them.
 
-    def __init__(self, message: str) -> None:
-        super().__init__(
-            "address_refused", message, hint="an operator can allow networks, ports and http"
-        )
+    `option` is the one with which it would; empty for what no operator means to allow.
+    """
+
+    def __init__(self, message: str, option: str = "") -> None:
+        super().__init__("address_refused", message, hint=f"{option} allows it" if option else "")
+        self.option = option
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +112,7 @@ class AddressGuard:
             return
         what = special_purpose(address)
         if what:
-            raise AddressRefused(f"the address is {what}")
+            raise AddressRefused(f"the address is {what}", _OPTIONS.get(what, ""))
 
     def check_resolved(self, addresses: Iterable[str]) -> None:
         """Raise `AddressRefused` if there is no address, or one that is refused.
@@ -118,7 +127,8 @@ class AddressGuard:
 
     def _check_form(self, parts: SplitResult) -> None:
         if parts.scheme != "https" and not (self.http and parts.scheme == "http"):
-            raise AddressRefused("the URL is not https")
+            option = "--allow-loopback" if _is_loopback(parts.hostname or "") else "--allow-http"
+            raise AddressRefused("the URL is not https", option)
         if "@" in parts.netloc:
             raise AddressRefused("the URL has a user name or password")
         if not parts.hostname:
@@ -128,7 +138,7 @@ class AddressGuard:
 
     def _check_port(self, port: int) -> None:
         if self.ports and port not in self.ports:
-            raise AddressRefused("the port is not allowed")
+            raise AddressRefused("the port is not allowed", "--allow-port")
 
 
 def special_purpose(address: IPAddress) -> str:
@@ -150,6 +160,11 @@ def special_purpose(address: IPAddress) -> str:
 def _is_isatap(address: IPv6Address) -> bool:
     """Interface identifiers `[02]00:5efe` hold an IPv4 address (RFC 5214, section 6.1)."""
     return address.packed[8:12] in (b"\0\0\x5e\xfe", b"\2\0\x5e\xfe")
+
+
+def _is_loopback(host: str) -> bool:
+    literal = _literal(host)
+    return host == "localhost" if literal is None else special_purpose(literal) == "loopback"
 
 
 def _literal(host: str) -> IPAddress | None:

@@ -280,7 +280,7 @@ def _refusal(error: BaseException | None) -> str:
     """Why the guard refused the address, if that is what is behind an error."""
     while error is not None and not isinstance(error, AddressRefused):
         error = error.__cause__
-    return "" if error is None else error.message
+    return "" if error is None else str(error)
 
 
 def _in_words(error: Exception) -> str:

@@ -28,7 +28,7 @@ _CODES = frozenset(problem.code for problem in Problem)
 _DETAILS = {
     FailureReason.UNAUTHORIZED: "the tool refused this leader:",
     FailureReason.INPUT_INVALID: "the tool refused the input:",
-    FailureReason.OUTPUT_TOO_LARGE: "the answer has more bytes than are paid for:",
+    FailureReason.OUTPUT_TOO_LARGE: "the tool kept an answer that is too large:",
     FailureReason.TIMED_OUT: "the tool ran out of its own time:",
     FailureReason.HTTP_ERROR: "the tool responded with",
 }
@@ -97,11 +97,19 @@ def _problem(body: bytes) -> tuple[str, str]:
     return code if isinstance(code, str) else "", detail if isinstance(detail, str) else ""
 
 
-def _refusal(code: str, detail: str) -> str:
-    """Why a leader was refused: in a word of the protocol, or in those of the tool's author."""
+def _why(reason: FailureReason, status: int, code: str, detail: str) -> str:
+    """The status, and why a leader was refused: in a word of the protocol, or in the tool's words.
+
+    Of an answer that is too large, how large it is says more than the status, which reads as that.
+    """
+    words = " ".join(detail.split())
+    if reason is FailureReason.OUTPUT_TOO_LARGE:
+        return words or f"status {status}"
+    if reason is not FailureReason.UNAUTHORIZED:
+        return str(status)
     if code == Problem.CALL_NOT_AUTHORIZED.code:
-        return f": {' '.join(detail.split())}"
-    return f" {code}" if code in _CODES else ""
+        return f"{status}: {words}"
+    return f"{status} {code}" if code in _CODES else str(status)
 
 
 def _of_status(response: Response) -> Outcome | Again:
@@ -112,6 +120,5 @@ def _of_status(response: Response) -> Outcome | Again:
         return Again(running, is_running=True)
     code, detail = _problem(response.body)
     reason = protocol.failure_reason(response.status, code)
-    why = _refusal(code, detail) if reason is FailureReason.UNAUTHORIZED else ""
-    failed = failure(reason, f"{_DETAILS[reason]} {response.status}{why}")
+    failed = failure(reason, f"{_DETAILS[reason]} {_why(reason, response.status, code, detail)}")
     return Again(failed, response.retry_after) if response.status in protocol.TRY_AGAIN else failed

@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import dataclass
 
-from nexus_tools.errors import NotAllowedError, ValidationError
-from nexus_tools.leader.address_guard import AddressGuard
+from nexus_tools.errors import ValidationError
+from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.interfaces import Interfaces
@@ -94,9 +94,10 @@ class ToolCalls:
         definition, validator = interface.definition, interface.validator
         try:
             self._guard.check_url(definition.url)
-        except NotAllowedError as error:
-            self._lanes.of(tool.id, tool.fqn).refused(error.message)
+        except AddressRefused as error:
+            self._lanes.of(tool.id, tool.fqn).refused(str(error))
             detail = "this leader does not connect to the URL of the tool"
+            detail += f" without {error.option}" if error.option else ""
             raise _NoCallError(FailureReason.REFUSED, detail) from error
         if not self._is_signing and (tool.keys.keys or invocation.signers):
             detail = "the tool signs its answers, and this leader does not sign its calls"

@@ -19,6 +19,8 @@ from nexus_tools.errors import NexusError, NotAllowedError, NotNowError
 from nexus_tools.leader.chain import Chain, FoundLeader
 from nexus_tools.leader.transaction_sender import SignedTransaction
 from nexus_tools.logs import get_logger
+from nexus_tools.package import LeaderState
+from nexus_tools.package.move.leader import Leader
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest, transaction_digest
@@ -122,7 +124,7 @@ class Workers:
         if not self.listed:
             return _nobody(self._chain.leader)
         if not self._leader.leader.collateral.is_whole:
-            return f"the leader is {self._leader.leader.state.value}: it can close nothing"
+            return _powerless(self._leader.leader, self._chain.client.network.name)
         return ""
 
     # --- Reading
@@ -152,7 +154,7 @@ class Workers:
             raise NotAllowedError(
                 "not_a_worker",
                 _nobody(self._chain.leader),
-                hint=f"`nexus-tools leader worker add {first}` by its owner makes it one",
+                hint=f"`nexus-tools leader worker add {first} --wallet OWNER` makes it one",
             )
 
     def _tell(self) -> None:
@@ -244,6 +246,14 @@ class Workers:
         validity = ValidDuring(epoch, epoch + 1, None, None, chain, secrets.randbits(32))
         gas = GasData((), address, self.epoch.gas_price, budget_mist)
         return TransactionData(kind, address, gas, validity)
+
+
+def _powerless(leader: Leader, network: str) -> str:
+    said = f"the leader is {leader.state.value}: it can close nothing"
+    if leader.state is not LeaderState.SUSPENDED:
+        return said
+    top_up = f"nexus-tools leader top-up --leader {leader.id} -n {network}"
+    return f"{said} until its owner brings {sui(leader.collateral.shortfall_mist)} back: {top_up}"
 
 
 def _nobody(leader: Address) -> str:

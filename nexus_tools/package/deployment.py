@@ -104,8 +104,8 @@ class Deployment(Struct, frozen=True):
         if not isinstance(value.data, MoveObject) or value.data.type != expected:
             raise ValidationError(
                 "object_of_another_type",
-                f"{value.id} is a {value.type or 'package'},"
-                f" not a {expected.module}::{expected.name}",
+                f"{value.id} is of the type {value.type or 'package'},"
+                f" not {expected.module}::{expected.name}",
                 hint="check the id, and that the deployment is the one that made the object",
             )
         return codec.decode(value.data.contents)

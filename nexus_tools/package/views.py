@@ -56,6 +56,7 @@ class CollateralView:
     __slots__ = ()
     balance: int
     required_mist: int
+    slashed_mist: int
     delay_ms: int
     unregistered_at_ms: int | None
     slash: Any
@@ -69,6 +70,11 @@ class CollateralView:
     def shortfall_mist(self) -> int:
         """What was slashed of it."""
         return self.required_mist - self.balance
+
+    @property
+    def slashable_mist(self) -> int:
+        """What may still be slashed until it is locked anew or topped up."""
+        return min(self.required_mist // 2 - self.slashed_mist, self.balance)
 
     @property
     def is_claimed(self) -> bool:

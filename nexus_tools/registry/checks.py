@@ -26,7 +26,7 @@ def check_operator(tool: Tool, name: Name, wallet: Address) -> None:
             "not_operator",
             f"{wallet} is neither the owner of {tool.fqn} nor an operator of it",
             hint="sign with the owner's wallet, or ask the owner:"
-            f" `nexus-tools tool operators add {tool.fqn} {wallet}`",
+            f" `nexus-tools tool operators add {tool.fqn} {wallet} --wallet OWNER`",
         )
 
 
@@ -57,7 +57,9 @@ def check_locked(collateral: Collateral, name: str) -> None:
     """Raises `claimed` if all of the collateral was claimed."""
     if collateral.is_claimed:
         raise NotNowError(
-            "claimed", f"the collateral of {name} was claimed", hint="re-register it first"
+            "claimed",
+            f"the collateral of {name} was claimed",
+            hint="to re-register it locks new collateral",
         )
 
 
@@ -70,6 +72,18 @@ def check_shortfall(collateral: Collateral, name: str) -> int:
             f"the collateral of {name} is whole: {sui(collateral.balance_mist)}",
         )
     return collateral.shortfall_mist
+
+
+def check_slash(collateral: Collateral, name: str, amount_mist: int) -> None:
+    """Raises `claimed`, or `slash_too_large` for more than half of what was locked."""
+    check_locked(collateral, name)
+    if collateral.slashable_mist < amount_mist <= collateral.balance_mist:
+        raise ValidationError(
+            "slash_too_large",
+            f"{sui(amount_mist)} of the collateral of {name} is too much: all that is slashed of it"
+            " comes to half of what was locked at most",
+            hint=f"at most {sui(collateral.slashable_mist)} can be slashed still",
+        )
 
 
 def check_key(key: bytes) -> None:

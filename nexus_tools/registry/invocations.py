@@ -12,7 +12,7 @@ from nexus_tools.client import (
     follow_events,
     past_events,
 )
-from nexus_tools.errors import NexusError, NotFoundError, NotNowError
+from nexus_tools.errors import NexusError, NotFoundError, NotNowError, ValidationError
 from nexus_tools.package import (
     PackageClient,
     Sent,
@@ -43,11 +43,11 @@ from nexus_tools.registry.invocation_history import (
 )
 from nexus_tools.registry.leader_records import MAX_NAMED, choose_leaders, recent_records
 from nexus_tools.registry.leader_registry import LeaderRegistry
-from nexus_tools.registry.registration import REVIVAL
+from nexus_tools.registry.registration import how_to_revive
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import Object
-from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
+from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, outcome_bytes
 from nexus_tools.units import sui
 
 Closing = InvocationSettled | InvocationFailed | InvocationExpired
@@ -55,6 +55,9 @@ Closing = InvocationSettled | InvocationFailed | InvocationExpired
 
 DEFAULT_OUTCOME_BYTES = 4_096
 """How large an outcome may be if nobody says so."""
+
+LEAST_OUTCOME_BYTES = outcome_bytes(Answer("x", {}))
+"""What the smallest answer takes: a variant of one letter, without ports."""
 
 # How long after the last window a node may take to tell that the invocation was closed in it.
 _GRACE_S = 10.0
@@ -110,8 +113,15 @@ class Invocations(PackageClient):
         """One or two leaders that an invocation of a tool can name.
 
         The first ones of `among`, a list of one's own, that the tool accepts and that are active;
-        without it, drawn from all such leaders by their records. Raises `no_leader`.
+        without it, drawn from all such leaders by their records. Raises `tool_not_active` or
+        `no_leader`.
         """
+        if not tool.is_active:
+            raise NotNowError(
+                "tool_not_active",
+                f"{tool.fqn} is {tool.state}: it takes no invocation",
+                hint=f"its owner has to {how_to_revive(tool, as_owner=False)}",
+            )
         if among or not tool.open:
             found = await self._leaders.find_all(among or tool.leaders.entries, Leader)
         else:
@@ -128,8 +138,8 @@ class Invocations(PackageClient):
                 "no_leader",
                 f"no active leader that {tool.fqn} accepts"
                 + (" is among those that are named" if among else " is there"),
-                hint="`nexus-tools leader list` shows which there are;"
-                " `nexus-tools leader run` and `Nexus.leader` run one",
+                hint=f"`nexus-tools leader list --for {tool.fqn}` shows whom it accepts:"
+                " one of them has to be active",
             )
         return chosen
 
@@ -152,16 +162,16 @@ class Invocations(PackageClient):
         or, if something was changed at the same moment, `tool_changed`,
         `settings_changed` or `wrong_payment`.
         """
-        if not tool.is_active:
-            raise NotNowError(
-                "tool_not_active",
-                f"{tool.fqn} is {tool.state}: it takes no invocation",
-                hint=f"its owner has to {REVIVAL[tool.state]}",
-            )
         named = await self.leaders_for(tool, leaders)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
         settings, ports = await self._leaders.settings(), ports_of(inputs)
+        if max_outcome_bytes < LEAST_OUTCOME_BYTES:
+            raise ValidationError(
+                "outcome_limit_too_small",
+                f"no answer fits into {max_outcome_bytes} bytes",
+                hint=f"an answer of one letter, without ports, takes {LEAST_OUTCOME_BYTES}",
+            )
         cost_mist = await self._quote(settings, tool, ports, max_outcome_bytes)
         if max_cost_mist is not None and cost_mist > max_cost_mist:
             raise NotNowError(

@@ -14,9 +14,9 @@ from nexus_tools.package.move.admin import Admin
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.registry.checks import (
     check_key,
-    check_locked,
     check_owner,
     check_shortfall,
+    check_slash,
     check_terms,
     due_at_ms,
 )
@@ -224,7 +224,7 @@ class LeaderRegistry(PackageClient):
         """
         await self._require_admin()
         found = await self.get(leader)
-        check_locked(found.collateral, f"the leader {found.name}")
+        check_slash(found.collateral, f"the leader {found.name}", amount_mist)
         by_admin = self._by_admin(leader)
         return await self.call(calls.propose_slash, *by_admin, amount_mist, reason, evidence)
 

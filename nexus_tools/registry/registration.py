@@ -257,14 +257,19 @@ def open_to_all(fqn: ToolFqn | str) -> ValidationError:
     )
 
 
-def check_price(price_mist: int, collateral_mist: int, fqn: ToolFqn | str) -> None:
-    """Raises `price_too_high` for what is more than half of the collateral."""
+def check_price(
+    price_mist: int, collateral_mist: int, fqn: ToolFqn | str, *, when: str = "registered"
+) -> None:
+    """Raises `price_too_high` for what is more than half of the collateral.
+
+    `when` is at which verb more collateral can be locked.
+    """
     if price_mist > collateral_mist // 2:
         raise ValidationError(
             "price_too_high",
             f"an invocation of {fqn} costs at most half of its collateral:"
             f" {units.sui(collateral_mist // 2)}, not {units.sui(price_mist)}",
-            hint="ask for less, or lock more collateral when it is registered",
+            hint=f"ask for less, or lock more collateral when it is {when}",
         )
 
 
@@ -288,14 +293,18 @@ def _check_same(registration: Registration, existing: calls.Tool) -> None:
         raise NotNowError(
             "tool_not_active",
             f"{registration.fqn} is registered already, but {existing.state}",
-            hint=REVIVAL[existing.state],
+            hint=how_to_revive(existing),
         )
 
 
-REVIVAL = {
+_REVIVAL = {
     ToolState.ACTIVE: "",
-    ToolState.SUSPENDED: "top its collateral up: `nexus-tools tool top-up`",
-    ToolState.UNREGISTERED: "cancel the unregistration",
-    ToolState.CLAIMED: "re-register it",
+    ToolState.SUSPENDED: "top its collateral up: `nexus-tools tool top-up {}`",
+    ToolState.UNREGISTERED: "cancel the unregistration: `nexus-tools tool cancel-unregister {}`",
+    ToolState.CLAIMED: "re-register it: `nexus-tools tool re-register {}`",
 }
-"""What makes a tool active again, by its state."""
+
+
+def how_to_revive(tool: calls.Tool, *, as_owner: bool = True) -> str:
+    """What makes a tool active again, for its owner or for somebody who has to ask for it."""
+    return _REVIVAL[tool.state].format(tool.fqn if as_owner else f"{tool.fqn} --wallet OWNER")

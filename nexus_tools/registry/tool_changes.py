@@ -48,7 +48,8 @@ class ToolChanges:
         if changed:
             ToolDefinition.parse(tool.definition.document() | changed)
         if self.price_mist is not None and not tool.collateral.is_claimed:
-            check_price(self.price_mist, tool.collateral.required_mist, tool.fqn)
+            when = "claimed and re-registered"
+            check_price(self.price_mist, tool.collateral.required_mist, tool.fqn, when=when)
         if self.price_mist and tool.open:
             raise open_to_all(tool.fqn)
         if self.requires_signed_outcome and not tool.keys.keys:

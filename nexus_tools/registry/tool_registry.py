@@ -15,10 +15,10 @@ from nexus_tools.package.move.admin import Admin
 from nexus_tools.package.move.name import Name
 from nexus_tools.registry.checks import (
     check_key,
-    check_locked,
     check_operator,
     check_owner,
     check_shortfall,
+    check_slash,
     check_terms,
     due_at_ms,
 )
@@ -316,7 +316,7 @@ class ToolRegistry(Names):
         `slash_pending`, `slash_too_large`, `wrong_slash`, `invalid_reason` or `invalid_evidence`.
         """
         tool = await self._judged(fqn)
-        check_locked(tool.collateral, tool.fqn)
+        check_slash(tool.collateral, tool.fqn, amount_mist)
         by_admin = self._by_admin(tool)
         return await self.call(calls.propose_slash, *by_admin, amount_mist, reason, evidence)
 

@@ -1,5 +1,7 @@
 """The verbs of the admin."""
 
+import re
+
 import pytest
 
 DAY_MS = 86_400_000
@@ -49,7 +51,16 @@ def test_a_tool_is_slashed_and_topped_up(publisher, author, registered, slash):
     shown = show(author, registered)
     assert (shown["state"], shown["pending_slash"]) == ("suspended", None)
     lacking = f"0.4 SUI: `nexus-tools tool top-up {registered}`"
-    assert lacking in author.run("tool", "show", registered).stdout
+    shown = author.run("tool", "show", registered).stdout
+    assert lacking in shown
+    assert re.search(r"slashed for +lied\n", shown)
+    said = f"{registered} is suspended: 0.4 SUI of its collateral was burnt for 'lied'"
+    remedy = f"nexus-tools tool top-up {registered}"
+    assert f"! {said}: `{remedy}` brings that back\n" in author.run("status").stderr
+    found = author.run("doctor", "--json").document["findings"]
+    assert ("problem", said, remedy) in [
+        (each["status"], each["message"], each["remedy"]) for each in found
+    ]
     assert author.json("tool", "top-up", registered, "--yes")["amount_mist"] == 400_000_000
 
 
@@ -61,6 +72,11 @@ def test_a_leader_is_slashed(publisher, author, leader, slash):
     slash(publisher, "execute", leader)
     [row] = author.json("leader", "status")
     assert (row["state"], row["collateral_mist"]) == ("suspended", 7_000_000_000)
+    said = "the leader author is suspended: 3 SUI of its collateral was burnt for 'lied'"
+    remedy = f"nexus-tools leader top-up --leader {leader}"
+    for noun in (("leader", "status"), ("status",)):
+        assert f"! {said}: `{remedy}` brings that back\n" in author.run(*noun).stderr
+    assert f"{remedy} --wallet author" in author.run("doctor", "-w", "author").stdout
     assert author.fails("leader", "activate", "--yes") == (4, "not_in_force")
     assert author.json("leader", "top-up", "--yes")["amount_mist"] == 3_000_000_000
     [row] = author.json("leader", "status")
@@ -76,6 +92,20 @@ def test_what_a_pending_slash_holds_back_is_told_by_the_claim(publisher, author,
     assert f"claimed 0.6 SUI from {registered}; a pending slash holds 0.4 SUI" in result.stderr
     slash(publisher, "cancel", registered)
     assert author.json("tool", "claim", registered, "--yes")["amount_mist"] == 400_000_000
+
+
+def test_how_much_can_be_slashed_still_is_said(publisher, author, registered, evidence):
+    why = ("--reason", "lied", "--evidence", evidence, "--yes", "--json")
+    result = publisher.run("admin", "slash", "propose", registered, "0.6", *why)
+    assert (result.code, result.error["code"]) == (7, "slash_too_large")
+    assert result.error["hint"] == "at most 0.5 SUI can be slashed still"
+    assert publisher.fails("admin", "slash", "propose", registered, "2", *why[:-1])[1] == (
+        "wrong_slash"
+    )
+
+
+def test_who_has_the_administration_does_not_offer_it_to_itself(publisher):
+    assert publisher.fails("admin", "offer", "admin", "--yes") == (2, "offer_to_owner")
 
 
 def test_only_the_admin_slashes(author, registered, evidence):
@@ -125,7 +155,10 @@ def test_the_settings_are_shown_with_what_an_invocation_costs_by_them(publisher,
     # 2 000 000, and 1 000 bytes of outcome at 7 600
     assert document["cost"]["failed_mist"] == 1_530_000
     assert document["cost"]["settled_mist"] == 11_130_000
-    assert "0.01113 SUI" in author.run("admin", "show").stderr
+    shown = author.run("admin", "show")
+    assert "0.01113 SUI" in shown.stderr
+    assert re.search(r"^  collateral +1 SUI$", shown.stdout, re.MULTILINE)
+    assert "mist" not in shown.stdout
 
 
 def test_before_fees_are_changed_it_is_said_what_an_invocation_costs_then(publisher):
@@ -148,7 +181,7 @@ def test_a_leader_is_slashed_by_its_name(publisher, author, evidence):
 def test_the_administration_is_offered_and_accepted(publisher, stranger):
     address = str(stranger.wallet.signer().address)
     assert stranger.fails("admin", "accept", "--yes")[0] == 8
-    assert stranger.fails("admin", "offer", "stranger", "--yes") == (8, "not_admin")
+    assert stranger.fails("admin", "offer", "0xabc", "--yes") == (8, "not_admin")
     assert publisher.json("admin", "offer", address, "--yes")["offered"] == address
     offers = stranger.json("status")["offers"]
     assert [(one["what"], one["accept"]) for one in offers] == [

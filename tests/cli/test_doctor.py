@@ -104,11 +104,15 @@ def test_a_tool_whose_server_is_away_is_a_problem(author, definition, meta_file,
     assert validate not in found(author, "tool")[1]
 
 
-def test_a_clock_that_is_not_the_chains_is_a_warning(author):
+def test_a_clock_that_is_not_the_chains_is_a_warning_but_on_a_localnet(author, publisher, chain):
     author.json("localnet", "advance-clock", "1h")
+    [row] = [row for row in author.json("doctor")["findings"] if row["name"] == "clock"]
+    assert (row["status"], row["remedy"]) == ("ok", "")
+    assert row["message"].endswith(" ahead, as it was advanced")
+    author.configure(**author.settings | {"networks": {"test": {"url": chain.url}}})
     result = author.run("doctor", "--json")
     [row] = [row for row in result.document["findings"] if row["name"] == "clock"]
-    assert row["status"] == "warning"
+    assert (row["status"], row["remedy"]) == ("warning", "timedatectl set-ntp true")
     assert "behind the chain" in row["message"]
 
 

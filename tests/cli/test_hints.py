@@ -11,6 +11,7 @@ import pytest
 
 import nexus_tools
 from nexus_tools.cli.app import app
+from nexus_tools.cli.framework import as_typed
 
 _CODE = Path(nexus_tools.__file__).parent
 _BACKTICKS = re.compile(r"`([^`]+)`")
@@ -101,3 +102,56 @@ def test_a_command_that_is_named_can_be_typed(place, text):
 def test_one_that_cannot_is_found(text):
     with pytest.raises((AssertionError, click.UsageError)):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "shown"),
+    [
+        (("-w", "buyer"), "`nexus-tools tool accept a.b`", "`nexus-tools tool accept a.b {w}`"),
+        (("-w", "buyer"), "nexus-tools invocation list", "nexus-tools invocation list {w}"),
+        (("--wallet=buyer", "-n", "a net"), "`nexus-tools status`", "`nexus-tools status {w} {n}`"),
+        (("-w", "buyer"), "`nexus-tools wallet new`: it takes none", None),
+        (("-w", "buyer"), "`nexus-tools leader worker add X --wallet OWNER`", None),
+        (
+            ("-w", "buyer", "-n", "a net"),
+            "`nexus-tools status -n b`",
+            "`nexus-tools status -n b {w}`",
+        ),
+        (("-w", "buyer"), "`nexus-tools leader worker` has no verb", None),
+        (("-w", "buyer"), "the node says that `it's` late; nexus-tools status", None),
+        ((), "`nexus-tools status`", None),
+    ],
+)
+def test_a_hint_keeps_the_wallet_and_the_network_that_were_typed(typed, text, shown):
+    expected = (shown or text).format(w="--wallet buyer", n="--network 'a net'")
+    with app.make_context("nexus-tools", ["status", *typed]) as root:
+        status = app.get_command(root, "status")
+        with status.make_context("status", [*typed], parent=root):
+            assert as_typed(text) == expected
+
+
+def test_a_text_outside_of_a_command_stays_as_it_is():
+    assert as_typed("`nexus-tools status`") == "`nexus-tools status`"
+
+
+def test_hints_of_results_errors_and_findings_keep_the_wallet(author, publisher):
+    author.wallet.new("buyer")
+    buyer = ("--wallet", "buyer")
+    listed = author.run("leader", "status", *buyer)
+    assert "`nexus-tools leader register --wallet buyer` makes one" in listed.stderr
+    refused = author.run("leader", "run", *buyer)
+    assert "`nexus-tools leader register --wallet buyer` makes one" in refused.stderr
+    publisher.json("admin", "offer", author.json("wallet", "show", *buyer)["address"], "--yes")
+    offers = author.json("status", *buyer)["offers"]
+    publisher.json("admin", "offer", "--cancel", "--yes")
+    assert [offer["accept"] for offer in offers] == ["nexus-tools admin accept --wallet buyer"]
+
+
+def test_the_wallet_that_has_to_sign_is_named_if_it_is_of_ones_own(author, stranger, registered):
+    owner = author.json("wallet", "show")["address"]
+    author.wallet.new("other")
+    offer = ("tool", "offer", registered.partition("@")[0], "--cancel", "--yes")
+    refused = author.run(*offer, "-w", "other")
+    assert f"sign with the wallet of {owner}: --wallet author" in refused.stderr
+    refused = stranger.run(*offer)
+    assert f"sign with the wallet of {owner}\n" in refused.stderr

@@ -134,6 +134,26 @@ def test_http_is_allowed_only_if_the_operator_says_so():
     AddressGuard(http=True).check_url("http://tools.example.com/")
 
 
+@pytest.mark.parametrize(
+    ("url", "option"),
+    [
+        ("http://127.0.0.1:8080", "--allow-loopback"),
+        ("http://[::1]:8080", "--allow-loopback"),
+        ("http://localhost/add", "--allow-loopback"),
+        ("https://127.0.0.1", "--allow-loopback"),
+        ("http://tools.example.com", "--allow-http"),
+        ("https://10.0.0.1", "--allow-network"),
+        ("https://169.254.169.254", ""),
+        ("https://user@tools.example.com", ""),
+    ],
+)
+def test_a_refusal_names_the_option_of_what_an_operator_may_want_to_allow(url, option):
+    with pytest.raises(AddressRefused) as caught:
+        GUARD.check_url(url)
+    assert caught.value.option == option
+    assert caught.value.hint == (f"{option} allows it" if option else "")
+
+
 def test_an_allowed_network_opens_itself_and_nothing_else():
     guard = AddressGuard(networks=(ip_network("127.0.0.0/8"),))
     guard.check_address(ip_address("127.0.0.1"))

@@ -437,6 +437,25 @@ async def test_an_outcome_has_at_most_the_bytes_that_are_paid_for(
         assert result.reason is FailureReason.OUTPUT_TOO_LARGE
 
 
+@pytest.mark.parametrize(
+    ("problem", "why"),
+    [
+        (
+            b'{"code": "output_too_large", "detail": "it has 512 bytes,\\n40 are paid for"}',
+            "it has 512 bytes, 40 are paid for",
+        ),
+        (b'{"code": "output_too_large"}', "status 422"),
+    ],
+)
+async def test_a_tool_that_keeps_too_large_an_answer_says_how_large_it_is(
+    make_invoker, make_call, serve_bytes, respond, problem, why
+):
+    server = await serve_bytes(respond(422, problem))
+    result = await make_invoker().invoke(make_call(server.url))
+    detail = f"the tool kept an answer that is too large: {why}"
+    assert result == Failure(FailureReason.OUTPUT_TOO_LARGE, detail)
+
+
 async def test_no_more_requests_run_at_once_than_are_allowed(make_invoker, make_call, serve_app):
     running, most = 0, 0
     full = asyncio.Event()
@@ -522,7 +541,7 @@ async def test_an_address_that_is_refused_is_told_to_the_operator_and_to_nobody_
         await invoker.invoke(make_call("http://localhost:1"))
     assert result.detail == "no connection to the tool"
     assert [(line["event"], line["why"]) for line in logged] == [
-        ("address_refused", "the address is loopback")
+        ("address_refused", "the address is loopback (--allow-loopback allows it)")
     ]
 
 

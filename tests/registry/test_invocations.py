@@ -245,6 +245,16 @@ async def test_the_outcome_has_at_least_the_room_that_the_tool_asks_for(
     await invocations.request(tool, INPUTS, max_outcome_bytes=200)
 
 
+@pytest.mark.parametrize("limit", [0, 1])
+async def test_a_limit_into_which_no_answer_fits_is_refused(
+    invocations, registry, priced_tool, limit
+):
+    with pytest.raises(ValidationError) as caught:
+        await invocations.request(await registry.get(ADD), INPUTS, max_outcome_bytes=limit)
+    assert caught.value.code == "outcome_limit_too_small"
+    assert "takes 2" in caught.value.hint  # the letter, and the number of ports
+
+
 async def test_a_tool_whose_answers_are_signed_is_not_called_without_a_key(
     invocations, registry, priced_tool
 ):

@@ -18,8 +18,8 @@ _SWITCH = {"true": True, "false": False}
 async def command(session: Session, whom: str, settings: tuple[str, ...]) -> None:
     """Change what new tools, or new leaders and invocations, have to keep to.
 
-    As in `collateral_mist=2000000000`; what is not named stays, and `nexus-tools admin show` shows
-    all. What is registered or requested already keeps its terms. Fees are in units of gas and
+    As in `collateral_mist=2000000000`; what is not named stays, and `nexus-tools admin show --json`
+    shows all. What is registered or requested already keeps its terms. Fees are in units of gas and
     follow its price: it is said what an invocation costs by that. With `accepting=false` of tools
     no tool is registered, with that of leaders no leader is registered and no invocation requested;
     all that is there goes on, and out.

@@ -39,12 +39,7 @@ async def command(session: Session) -> None:
 
 def _print(output: Output, document: dict[str, Any]) -> None:
     output.record({key: document[key] for key in ("owner", "offered", "admin")})
-    output.record(_in_words(document["tools"]), title="What tools keep to")
-    output.record(_in_words(document["leaders"]), title="What leaders and invocations keep to")
+    output.record(units.in_words(document["tools"]), title="What tools keep to")
+    keep = units.in_words(document["leaders"])
+    output.record(keep, title="What leaders and invocations keep to")
     output.note(f"By this, {cost_in_words(document['cost'])}.")
-
-
-def _in_words(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings by the names that `admin configure` takes, with their values in words."""
-    words = (units.in_words({name: value}) for name, value in settings.items())
-    return {name: next(iter(each.values())) for name, each in zip(settings, words, strict=True)}

@@ -1,10 +1,11 @@
 """`nexus-tools doctor`: what is missing or broken, each with the command that mends it."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, plain, reads
+from nexus_tools.cli.framework import Output, Session, as_typed, plain, reads
 from nexus_tools.errors import NexusError
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ async def command(session: Session) -> None:
     from nexus_tools.cli.doctor.network import examine_network
 
     with session.output.progress("looking around"):
-        findings = [*examine_machine(session), *await examine_network(session)]
+        found = [*examine_machine(session), *await examine_network(session)]
+    findings = [replace(finding, remedy=as_typed(finding.remedy)) for finding in found]
     problems = [finding for finding in findings if finding.status == "problem"]
     if session.output.as_json:
         rows = [finding.as_json() for finding in findings]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from nexus_tools import units
 from nexus_tools.cli.completion.install import place_for, shell_of_user
 from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
 from nexus_tools.cli.extras import MODULES
@@ -29,7 +30,8 @@ def _extras() -> Iterator[Finding]:
     for extra, modules in MODULES.items():
         missing = [module for module in modules if not _is_installed(module)]
         if missing:
-            message = f"{extra} is not installed: {', '.join(missing)} is missing"
+            are = "is" if len(missing) == 1 else "are"
+            message = f"{extra} is not installed: {' and '.join(missing)} {are} missing"
             yield warning("extra", message, f"pip install 'nexus-tools[{extra}]'")
         else:
             yield ok("extra", f"{extra} is installed")
@@ -70,8 +72,7 @@ def _files(session: Session) -> Iterator[Finding]:
         message = f"others of this machine may read the keys in {keystore}"
         yield problem("keystore", message, _chmod(keystore))
     else:
-        keys = "1 key" if count == 1 else f"{count} keys"
-        yield ok("keystore", f"{keys} in {keystore}, for you alone")
+        yield ok("keystore", f"{units.count(count, 'key')} in {keystore}, for you alone")
     for journal in sorted((settings.data_directory / "leaders").glob("*.sqlite")):
         if is_exposed(journal):
             message = f"others of this machine may read the journal {journal}"

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from nexus_tools import units
+from nexus_tools.cli.collateral import suspensions
 from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
 from nexus_tools.cli.framework import Session
 from nexus_tools.cli.tool_health import healths
@@ -73,11 +74,15 @@ async def _clock(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
     if abs(skew_ms) <= _SKEW_MS:
         yield ok("clock", f"within {units.duration(_SKEW_MS)} of the chain's")
         return
-    side = "ahead of" if skew_ms > 0 else "behind"
-    message = f"this machine is {units.duration(abs(skew_ms))} {side} the chain"
-    local = client.network.faucet_url == client.network.url  # as of a localnet, which may be moved
-    remedy = "nexus-tools localnet reset" if local else "timedatectl set-ntp true"
-    yield warning("clock", message, remedy)
+    skew = units.duration(abs(skew_ms))
+    if client.network.is_localnet and skew_ms < 0:
+        yield ok("clock", f"that of the localnet is {skew} ahead, as it was advanced")
+        return
+    message = f"this machine is {skew} {'ahead of' if skew_ms > 0 else 'behind'} the chain"
+    advance = f"nexus-tools localnet advance-clock '{skew}'"
+    yield warning(
+        "clock", message, advance if client.network.is_localnet else "timedatectl set-ntp true"
+    )
 
 
 async def _money(session: Session, client: "SuiClient") -> AsyncIterator[Finding]:
@@ -130,23 +135,24 @@ async def _upgrades(session: Session, client: "SuiClient", deployment: "Deployme
 async def _tools(
     session: Session, client: "SuiClient", deployment: "Deployment"
 ) -> AsyncIterator[Finding]:
-    """Whether the servers of the wallet's active tools are well."""
-    from nexus_tools.package import ToolState
-    from nexus_tools.registry import ToolFilter, ToolRegistry
+    """Which of the wallet's tools and leaders are suspended, and which servers are not well."""
+    from nexus_tools.registry import LeaderRegistry, ToolFilter, ToolRegistry
 
     try:
         owner = session.settings.locate_account(session.wallet_name).what.address
     except NexusError:
         return  # said already
-    mine = ToolFilter(owner=owner, state=ToolState.ACTIVE)
-    page = await ToolRegistry(client, deployment).page(mine, size=_MAX_TOOLS)
-    problems = await healths(page.tools)
-    for tool, wrong in zip(page.tools, problems, strict=True):
+    tools = await ToolRegistry(client, deployment).list(ToolFilter(owner=owner))
+    leaders = LeaderRegistry(client, deployment)
+    for each in await suspensions(leaders, [*tools, *await leaders.owned_by(owner)]):
+        yield problem("suspended", each.message, each.remedy)
+    active = [tool for tool in tools if tool.is_active][:_MAX_TOOLS]
+    problems = await healths(active)
+    for tool, wrong in zip(active, problems, strict=True):
         if wrong:
             remedy = f"nexus-tools tool validate {tool.definition.url}"
             yield problem("tool", f"{tool.fqn} at {tool.definition.url} {wrong}", remedy)
-    well = problems.count("")
-    if page.tools:
-        yield ok("tools", f"{well} of your {len(page.tools)} active tools can be invoked")
-    else:
+    if not active:
         yield ok("tools", "you have no active tool here")
+    elif not any(problems):
+        yield ok("tools", f"{units.count(len(active), 'active tool')} of yours can be invoked")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         read_option,
         read_secret,
     )
+    from nexus_tools.cli.framework.hints import as_typed
     from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, json_text, plain, print_drawn, print_tree
@@ -58,6 +59,7 @@ __all__ = [
     "Selection",
     "Serving",
     "Session",
+    "as_typed",
     "asked",
     "carry_out",
     "check_empty",
@@ -109,6 +111,7 @@ __getattr__ = late_names(
             "complete_settings",
         ),
         "documents": ("read_bytes", "read_json", "read_option", "read_secret"),
+        "hints": ("as_typed",),
         "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
         "own_process": ("own_command",),

@@ -5,9 +5,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from nexus_tools.cli.framework.hints import as_typed
 from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.session import Session
 from nexus_tools.cli.framework.shared_options import DRY_RUN, JSON, NETWORK, QUIET, WALLET, YES
+from nexus_tools.errors import NexusError
 
 Command = Callable[..., Any]
 
@@ -42,7 +44,11 @@ def reads(function: Command) -> Command:
             yes=kwargs.pop("yes", False),
             dry_run=kwargs.pop("dry_run", False),
         )
-        return _finish(function(session, *args, **kwargs))
+        try:
+            return _finish(function(session, *args, **kwargs))
+        except NexusError as error:
+            error.hint = as_typed(session.with_wallets(error.hint))
+            raise
 
     return JSON(QUIET(NETWORK(WALLET(run))))
 

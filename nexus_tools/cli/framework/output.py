@@ -4,10 +4,12 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
 import click
 
+from nexus_tools.cli.framework.hints import as_typed
 from nexus_tools.cli.framework.interrupts import interruptible
 from nexus_tools.cli.framework.spinner import spinning
 from nexus_tools.errors import NexusError
@@ -19,6 +21,7 @@ class Output:
     def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
         self.as_json = as_json
         self.quiet = quiet
+        self._silent_since = perf_counter()
 
     def document(self, document: Any) -> None:
         """Print a JSON document."""
@@ -81,16 +84,18 @@ class Output:
     def done(self, text: str) -> None:
         """Say on stderr that something was done."""
         if not self.quiet:
-            click.secho(f"✓ {text}", fg="green", err=True)
+            self._silent_since = perf_counter()
+            click.secho(f"✓ {as_typed(text)}", fg="green", err=True)
 
     def note(self, text: str) -> None:
         """Say something on stderr."""
         if not self.quiet:
-            click.echo(text, err=True)
+            self._silent_since = perf_counter()
+            click.echo(as_typed(text), err=True)
 
     def warn(self, text: str) -> None:
         """Warn on stderr."""
-        click.secho(f"! {text}", fg="yellow", err=True)
+        click.secho(f"! {as_typed(text)}", fg="yellow", err=True)
 
     def overlooked(self, error: NexusError) -> None:
         """Warn of something that is left out, and why."""
@@ -114,16 +119,20 @@ class Output:
             raise click.UsageError(f"{question} Nobody can be asked here: pass --yes.")
         with interruptible():
             agreed = click.confirm(question, err=True)
+        self._silent_since = perf_counter()
         if not agreed:
             raise NexusError("declined", "you declined: nothing was done")
 
     @contextmanager
     def progress(self, text: str) -> Iterator[None]:
-        """Show that something is going on, if a person is watching and it takes 0.3 s."""
+        """Show that something is going on, if a person is watching and was told nothing for 0.3 s.
+
+        Several short steps make one long silence: it counts from the last word on.
+        """
         if self.quiet or self.as_json or not sys.stderr.isatty():
             yield
             return
-        with spinning(text):
+        with spinning(text, perf_counter() - self._silent_since):
             yield
 
 

@@ -44,7 +44,12 @@ def report(
         return
     shown = {key: value for key, value in record.items() if not isinstance(value, dict | list)}
     words = units.in_words(shown) | _for_people(document)
-    output.record(words, {key: key if "." in key else key.replace("_", " ") for key in words})
+    output.record(words, {key: _label(key) for key in words})
+
+
+def _label(key: str) -> str:
+    """What people read before a value; an FQN is itself one, or names the tool."""
+    return "tool" if key == "fqn" else key if "." in key else key.replace("_", " ")
 
 
 def _of_all(documents: list[dict[str, Any]]) -> dict[str, Any]:
@@ -68,7 +73,9 @@ def _of_all(documents: list[dict[str, Any]]) -> dict[str, Any]:
 
 def asked(done: str, rehearsed: "Sent") -> str:
     """The question before a verb, from what its rehearsal did and cost."""
-    return f"Not sent yet. Simulated: {done}, for {units.sui(rehearsed.cost.net)}. Do it?"
+    net = rehearsed.cost.net
+    cost = f"for {units.sui(net)}" if net >= 0 else f"which brings {units.sui(-net)}"
+    return f"Not sent yet. Simulated: {done}, {cost}. Do it?"
 
 
 def sent_record(sent: "Sent") -> dict[str, Any]:
@@ -106,7 +113,9 @@ def _effects(effects: "TransactionEffects") -> dict[str, list[str]]:
 
 
 def _for_people(document: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {"digest": document["digest"], "cost": units.sui(document["cost_mist"])}
+    cost = document["cost_mist"]
+    shown = {"digest": document["digest"]}
+    shown |= {"cost": units.sui(cost)} if cost >= 0 else {"rebate": units.sui(-cost)}
     if document["dry_run"]:
         effects = document["effects"]
         shown["objects"] = ", ".join(f"{len(ids)} {what}" for what, ids in effects.items())

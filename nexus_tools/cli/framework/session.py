@@ -1,5 +1,7 @@
 """What one command works with: settings, output, the network, the key, the package."""
 
+import re
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nexus_tools import environment
 from nexus_tools.cli.framework.output import Output, plain
-from nexus_tools.errors import NotFoundError, UnreachableError
+from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.running_localnet import START_HINT
 from nexus_tools.settings import Settings
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.package import Deployment
     from nexus_tools.sui.address import Address
+
+_OWNED_BY = re.compile(r"the wallet of (0x[0-9a-f]{64})")
 
 
 @dataclass(slots=True)
@@ -53,6 +57,31 @@ class Session:
         if who.startswith("0x"):
             return Address.parse(who)
         return self.settings.locate_account(who).what.address
+
+    def wallet_option(self, address: "Address") -> str:
+        """The option with which a command signs as an address, behind a space.
+
+        Empty for the key that signs anyway, and where the address has no key here.
+        """
+        mine = self.settings.locate_account(self.wallet_name).what
+        if mine.address == address:
+            return ""
+        accounts = self.settings.all_accounts(lambda _: None)
+        aliases = [each.what.alias for each in accounts if each.what.address == address]
+        return f" --wallet {shlex.quote(aliases[0])}" if aliases else ""
+
+    def with_wallets(self, text: str) -> str:
+        """A text in which `the wallet of` an address is named, if its key is one of the user's."""
+        from nexus_tools.sui.address import Address
+
+        def named(match: re.Match[str]) -> str:
+            try:
+                option = self.wallet_option(Address.parse(match[1]))
+            except NexusError:  # of the keystore: what the command met is told, not this
+                option = ""
+            return f"{match[0]}:{option}" if option else match[0]
+
+        return _OWNED_BY.sub(named, text)
 
     def report_setting(self, key: str, done: str, *, overruled: bool) -> None:
         """Say what a setting does from now on, or which variable in the environment hinders it."""

@@ -8,8 +8,10 @@ _DELAY_S = 0.3
 
 
 @contextmanager
-def spinning(text: str) -> Iterator[None]:
-    """Spin from 0.3 s on until the end, however that comes; then the line is clean again.
+def spinning(text: str, silence_s: float = 0.0) -> Iterator[None]:
+    """Spin from 0.3 s of silence on until the end, however that comes; then the line is clean.
+
+    `silence_s` is for how long nothing was told before.
 
     What ends before is not shown: a line that comes and goes at once is noise, and what would draw
     it takes 50 ms to import.
@@ -24,7 +26,7 @@ def spinning(text: str) -> Iterator[None]:
                 drawn.enter_context(Console(stderr=True).status(text))
 
     over = False
-    timer = Timer(_DELAY_S, begin)
+    timer = Timer(max(0.0, _DELAY_S - silence_s), begin)
     timer.daemon = True
     timer.start()
     try:

@@ -5,6 +5,9 @@ import click
 from nexus_tools.cli.framework import Session, complete_fqns, reads
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
 
+_NONE = "there is no leader yet: `nexus-tools leader register` makes one"
+_NONE_FITS = "no leader fits: `nexus-tools leader list` alone shows all of them"
+
 
 @click.command()
 @click.option(
@@ -36,5 +39,5 @@ async def command(session: Session, *, fqn: str | None, active: bool, limit: int
     if not session.output.as_json:
         rows = [leader_for_people(row) for row in rows]
     fits = fqn is not None or active
-    empty = "no leader fits" if fits else "there is no leader: `nexus-tools leader register`"
+    empty = _NONE_FITS if fits else _NONE
     session.output.table(rows, COLUMNS, empty=empty)

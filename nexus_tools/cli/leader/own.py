@@ -58,6 +58,12 @@ def only_one(found: "tuple[Leader, ...]", which: str | None, none: str) -> "Lead
     return named[0]
 
 
+def run_command(session: Session, wallet: str) -> str:
+    """How a leader is run here, with the option `wallet` of its worker's key."""
+    loopback = " --allow-loopback" if session.network().is_localnet else ""
+    return "nexus-tools leader run" + wallet + loopback
+
+
 def _listed(leaders: "tuple[Leader, ...]") -> str:
     return ", ".join(f"{each.id} ({each.name})" for each in leaders)
 

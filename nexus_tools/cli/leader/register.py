@@ -5,6 +5,7 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.collateral import terms_in_words
 from nexus_tools.cli.framework import AMOUNT, Session, carry_out, complete_keys, report, writes
+from nexus_tools.cli.leader.own import run_command
 from nexus_tools.cli.signing_key import read_public_key
 
 
@@ -78,4 +79,5 @@ async def command(
     done = f"registered the leader {known_as}: {units.sui(locked_mist)} locked"
     report(session.output, sent, done, record)
     if not session.dry_run:
-        session.output.note("`nexus-tools leader run` lets it work")
+        command = run_command(session, session.wallet_option(addresses[0]))
+        session.output.note(f"`{command}` lets it work")

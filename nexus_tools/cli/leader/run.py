@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import LOG_FORMAT, Session, complete_keys, reach, reaches, reads
+from nexus_tools.cli.framework import (
+    LOG_FORMAT,
+    Session,
+    as_typed,
+    complete_keys,
+    reach,
+    reaches,
+    reads,
+)
 from nexus_tools.cli.garbage import collect_seldom
-from nexus_tools.cli.leader.own import only_one
+from nexus_tools.cli.leader.own import only_one, run_command
 from nexus_tools.cli.leader_names import find_leader
 from nexus_tools.environment import LEADER_PREFIX
-from nexus_tools.errors import NexusError
+from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.logs import get_logger
 
 if TYPE_CHECKING:
@@ -98,7 +106,8 @@ async def _identity(
         while True:
             try:
                 async with session.nexus(endures=True) as nexus:
-                    found = await _worked_for(nexus.leaders, which, signers[0].address)
+                    with session.output.progress("reading the registry"):
+                        found = await _worked_for(session, nexus.leaders, which, signers[0].address)
                     return nexus.deployment, found
             except UnreachableError as error:
                 if not is_told:
@@ -111,12 +120,23 @@ async def _identity(
             await asyncio.sleep(config.trouble_pause_ms / 1000)
 
 
-async def _worked_for(leaders: "LeaderRegistry", which: str | None, worker: "Address") -> "Address":
+async def _worked_for(
+    session: Session, leaders: "LeaderRegistry", which: str | None, worker: "Address"
+) -> "Address":
     """The leader that is named, or the only one for which the address works."""
     if which is not None and which.startswith("0x"):
         return (await find_leader(leaders, which)).id
-    worked_by = await leaders.worked_by(worker)
-    return only_one(worked_by, which, f"{worker} is no worker of any leader").id
+    everybody = await leaders.list()
+    worked_by = tuple(each for each in everybody if worker in each.workers.entries)
+    try:
+        return only_one(worked_by, which, f"{worker} is no worker of any leader").id
+    except NotFoundError as error:
+        workers = (address for each in everybody for address in each.workers.entries)
+        options = dict.fromkeys(filter(None, map(session.wallet_option, workers)))
+        if options and not worked_by:
+            commands = ", ".join(f"`{run_command(session, option)}`" for option in options)
+            error.hint = f"keys of yours work for leaders: {commands}"
+        raise
 
 
 @contextmanager
@@ -128,6 +148,7 @@ def _told_as_logs(session: Session) -> Iterator[None]:
     except NexusError as error:
         if session.output.as_json:
             raise
+        error.hint = as_typed(error.hint)
         _log.error("ended", **error.as_json())
         raise click.exceptions.Exit(error.exit_code) from None
 
@@ -149,6 +170,8 @@ async def _run(
 
     async with session.client(endures=True) as client:
         config = _config(session, leader_id, options)
+        if client.network.is_localnet and not _reaches_loopback(config):
+            _log.warning("no_loopback", allow="--allow-loopback")
         make_room(config.max_concurrent)
         config.journal.parent.mkdir(parents=True, exist_ok=True)
         leader = Leader(config, client, signers, deployment, leader_id)
@@ -170,6 +193,14 @@ async def _once_ready(
     _log.info("works", leader=str(leader_id), **({"health": url} if url else {}))
     health = f", health at {url}" if url else ""
     session.output.done(f"the leader {leader_id} works{health}; Ctrl-C stops it")
+
+
+def _reaches_loopback(config: "LeaderConfig") -> bool:
+    from ipaddress import ip_address
+
+    return config.allow_http and any(
+        ip_address("127.0.0.1") in network for network in config.allowed_networks
+    )
 
 
 def _health_url(config: "LeaderConfig", port: int | None) -> str:

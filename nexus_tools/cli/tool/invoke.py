@@ -175,7 +175,7 @@ async def _finish(
     """Wait for the outcome, and print it with all that was paid. Raises `InvocationFailedError`."""
     from nexus_tools.registry import InvocationFailedError
     from nexus_tools.sui.address import Address
-    from nexus_tools.tool import Failure
+    from nexus_tools.tool import Failure, FailureReason
 
     place = Address.parse(facts["invocation"])
     with session.output.progress("waiting for a leader"):
@@ -192,4 +192,7 @@ async def _finish(
     lines = {f"{verb} digest": one["digest"] for verb, one in transactions.items()}
     print_outcome(session.output, document, **lines, paid=units.sui(paid))
     if isinstance(outcome, Failure):
-        raise InvocationFailedError(place, outcome)
+        failed = InvocationFailedError(place, outcome)
+        if outcome.reason is FailureReason.OUTPUT_TOO_LARGE:
+            failed.hint = "--max-outcome-bytes pays for a larger answer; what it leaves is refunded"
+        raise failed

@@ -102,7 +102,9 @@ async def _change(session: Session, fqn: str, which: str, *, is_added: bool) -> 
     facts = {"fqn": fqn, "leader": str(leader.id), "name": leader.name}
     report(session.output, sent, done, facts)
     if not is_added and len(tool.leaders.entries) == 1:
-        session.output.warn(
-            f"{fqn} lists no leader: nobody can be named for it."
-            f" `nexus-tools tool leaders open {fqn}` lets any be named"
+        remedy = (
+            f"`nexus-tools tool leaders add {fqn} LEADER` accepts another one"
+            if tool.price_mist
+            else f"`nexus-tools tool leaders open {fqn}` lets any be named"
         )
+        session.output.warn(f"{fqn} lists no leader: nobody can be named for it. {remedy}")

@@ -3,10 +3,15 @@
 import keyword
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from nexus_tools.cli.framework import Session, check_empty, local, write_template
+from nexus_tools.errors import ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.tool import ToolFqn
 
 _DEFAULT_DOMAIN = "xyz.example"
 
@@ -27,7 +32,7 @@ def command(session: Session, name: str, fqn: str | None, directory: Path | None
     """
     from nexus_tools.tool import ToolFqn, protocol
 
-    tool = ToolFqn.parse(fqn or f"{_DEFAULT_DOMAIN}.{name}@1")
+    tool = ToolFqn.parse(fqn) if fqn else _of_name(name)
     folder = directory or Path(name)
     check_empty(folder, hint="--directory names another folder")
     values = {
@@ -43,6 +48,20 @@ def command(session: Session, name: str, fqn: str | None, directory: Path | None
         session.output.document({"fqn": str(tool), "directory": str(folder), "files": paths})
         return
     session.output.note(f"next: cd {folder} && nexus-tools tool serve tools.py")
+
+
+def _of_name(name: str) -> "ToolFqn":
+    """The FQN of a tool that has a name alone. Raises `fqn_invalid`."""
+    from nexus_tools.tool import ToolFqn
+
+    try:
+        return ToolFqn.parse(f"{_DEFAULT_DOMAIN}.{name}@1")
+    except ValidationError as error:
+        raise ValidationError(
+            "fqn_invalid",
+            f"{name[:80]!r} is not the name of a tool",
+            hint="NAME is a part of its FQN, as add in math.add@1; --fqn gives all of that",
+        ) from error
 
 
 def _function(name: str) -> str:

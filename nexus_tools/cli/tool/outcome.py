@@ -27,6 +27,7 @@ _LABELS = {
     "leader": "closed by",
     "closed": "closed at",
     "payment": "prepaid",
+    "price": "price",
     "fee": "fee",
     "refund": "came back",
     "digest": "digest",
@@ -84,6 +85,9 @@ async def command(
             lambda service: service.delete(place),
             question=lambda rehearsed: asked(done, rehearsed),
         )
+    if not session.output.as_json:
+        names = ("invocation", "fqn")
+        document = {name: document[name] for name in names} | {"state": _said(document)}
     report(session.output, sent, done, document)
 
 
@@ -104,12 +108,19 @@ async def read_outcome(invocations: "Invocations", place: "Address") -> dict[str
         "expires_at_ms": found.expires_at_ms,
         "expired": found.is_expired_at(now_ms),
         "price_mist": found.price_mist,
+        "price_paid_to": _payee(closing),
         "payment_mist": found.payment_mist,
         "fee_mist": getattr(closing, "fee_mist", None),
         "refund_mist": getattr(closing, "refund_mist", None),
         "digest": None if digest is None else str(digest),
         **_state(found, closing),
     }
+
+
+def _payee(closing: Any) -> str | None:
+    """Who got the price: of an invocation that was not settled nobody does."""
+    payout = getattr(closing, "payout", None)
+    return None if payout is None else str(payout)
 
 
 def _state(found: "Invocation", closing: Any) -> dict[str, Any]:
@@ -126,15 +137,23 @@ def _state(found: "Invocation", closing: Any) -> dict[str, Any]:
     return document
 
 
+def _said(document: dict[str, Any]) -> str:
+    """The state for people: past its deadline, an invocation that nobody closed is expired."""
+    is_over = document["state"] == "requested" and document["expired"]
+    return "expired" if is_over else str(document["state"])
+
+
 def print_outcome(output: Output, document: dict[str, Any], **more: Any) -> None:
     """Print an outcome; `more` are further lines for people, by their labels."""
     if output.as_json:
         output.document(document)
         return
-    words = units.in_words(document) | more
+    words = units.in_words(document) | more | {"state": _said(document)}
     if document["state"] == "requested":
         over = " (over: --delete brings back what was prepaid)" if document["expired"] else ""
         words["deadline"] = f"{words['expires']}{over}"
     else:
         words["payment"] = None
+    payee = document["price_paid_to"]
+    words["price"] = f"{words['price']} to {payee}" if payee and document["price_mist"] else None
     output.record(words, _LABELS | {key: key for key in more})

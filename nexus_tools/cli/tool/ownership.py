@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nexus_tools.package.move.tool import Tool
 
 _COLUMNS = {
-    "fqn": "FQN",
+    "fqn": "Tool",
     "url": "URL stays",
     "price": "Price stays",
     "leaders": "Leaders stay",
@@ -40,7 +40,7 @@ async def offer(session: Session, name: str, who: str | None, *, cancel: bool) -
     to = offered_address(session, who, cancel=cancel)
     async with session.nexus() as nexus:
         versions = await nexus.tools.versions(name)
-        done = offered_in_words(f"{name}, with {len(versions)} versions,", who)
+        done = offered_in_words(f"{name}, with {units.count(len(versions), 'version')},", who)
         sent = await carry_out(
             session,
             nexus.tools,
@@ -62,8 +62,9 @@ async def accept(session: Session, name: str) -> None:
     """
     _check_name(name)
     async with session.nexus() as nexus:
-        found = await nexus.tools.name(name)
-        versions = await nexus.tools.versions(name)
+        with session.output.progress("reading the registry"):
+            found = await nexus.tools.name(name)
+            versions = await nexus.tools.versions(name)
         if not session.output.as_json:
             _show(session.output, versions)
         done = f"took over {name} of {found.owner.owner}"

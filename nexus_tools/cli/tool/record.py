@@ -5,6 +5,7 @@ from typing import Any
 
 from nexus_tools import units
 from nexus_tools.cli.collateral import collateral_document, collateral_in_words
+from nexus_tools.cli.framework import as_typed
 from nexus_tools.errors import ValidationError
 from nexus_tools.package.move.name import Name
 from nexus_tools.package.move.tool import Tool
@@ -12,7 +13,7 @@ from nexus_tools.registry import ToolRegistry
 from nexus_tools.tool import public_key_text
 
 LABELS = {
-    "fqn": "FQN",
+    "fqn": "tool",
     "state": "state",
     "url": "URL",
     "description": "description",
@@ -20,6 +21,7 @@ LABELS = {
     "price": "price",
     "collateral": "collateral",
     "lacking": "lacking",
+    "reason": "slashed for",
     "unregister_delay": "unregister delay",
     "claimable": "claimable",
     "slash": "pending slash",
@@ -36,7 +38,7 @@ LABELS = {
     "registered": "registered",
 }
 COLUMNS = {
-    "fqn": "FQN",
+    "fqn": "Tool",
     "state": "State",
     "price": "Price",
     "collateral": "Collateral",
@@ -86,7 +88,8 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
     words = units.in_words(document) | collateral_in_words(document)
     if document["state"] == "suspended":
         lacking = document["required_collateral_mist"] - document["collateral_mist"]
-        words["lacking"] = f"{units.sui(lacking)}: `nexus-tools tool top-up {document['fqn']}`"
+        top_up = as_typed(f"`nexus-tools tool top-up {document['fqn']}`")
+        words["lacking"] = f"{units.sui(lacking)}: {top_up}"
     words["leaders"] = "any" if document["open"] else document["leaders"]
     room = document["min_outcome_bytes"]
     signed = "signed" if document["requires_signed_outcome"] else None

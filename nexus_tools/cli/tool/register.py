@@ -15,6 +15,7 @@ from nexus_tools.cli.framework import (
     Session,
     carry_out,
     complete_files,
+    plain,
     report,
     writes,
 )
@@ -113,12 +114,16 @@ async def register(session: Session, definitions: "Sequence[ToolDefinition]", te
 async def _carry_out(
     session: Session, nexus: "Nexus", definitions: "Sequence[ToolDefinition]", agreed: Agreement
 ) -> _Registered:
+    from nexus_tools.package.move.leader import Leader
+
     registrations = [agreed.of(definition) for definition in definitions]
+    accepted = await nexus.leaders.find_all(agreed.leaders, Leader)
+    leaders = [f"{plain(each.name)} ({each.id})" for each in accepted if each]
     return await carry_out(
         session,
         nexus.tools,
         lambda service: _in_steps(session.output, service, registrations),
-        question=lambda rehearsed: _question(rehearsed, agreed),
+        question=lambda rehearsed: _question(rehearsed, agreed, leaders),
     )
 
 
@@ -182,7 +187,7 @@ def _tell_of_proof(output: Output, done: _Registered) -> None:
             )
 
 
-def _question(rehearsed: _Registered, agreed: Agreement) -> str:
+def _question(rehearsed: _Registered, agreed: Agreement, leaders: list[str]) -> str:
     """What is going to be locked; empty if nothing is."""
     if not rehearsed.sent:
         return ""
@@ -191,17 +196,16 @@ def _question(rehearsed: _Registered, agreed: Agreement) -> str:
     count = len(rehearsed.sent)
     how_often = "" if count == 1 else f" in {count} transactions"
     return (
-        f"Register {_named(rehearsed)}{_carried(agreed)}: lock {locked}, which can be claimed"
-        f" {delay} after unregistering, and pay {units.sui(rehearsed.cost_mist)} for gas and"
-        f" storage{how_often}?"
+        f"Register {_named(rehearsed)}{_carried(agreed, leaders)}: lock {locked},"
+        f" which can be claimed {delay} after unregistering, and pay"
+        f" {units.sui(rehearsed.cost_mist)} for gas and storage{how_often}?"
     )
 
 
-def _carried(agreed: Agreement) -> str:
+def _carried(agreed: Agreement, leaders: list[str]) -> str:
     """Which leaders are accepted; nothing is said where any is."""
-    leaders = ", ".join(map(str, agreed.leaders))
     signed = ", with signed answers" if agreed.requires_signed_outcome else ""
-    return (f", carried by {leaders}" if leaders else "") + signed
+    return (f", carried by {', '.join(leaders)}" if leaders else "") + signed
 
 
 _NAMED = 10

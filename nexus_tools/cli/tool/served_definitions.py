@@ -41,8 +41,14 @@ async def served_definitions(
     Raises `tool_unreachable`, `not_a_tool`, or as `ToolDefinition.parse` does.
     """
     root = url.rstrip("/")
-    urls = [protocol.tool_url(root, path) for path in await _paths(http, root)] if every else [root]
+    urls = await served_urls(http, root) if every else [root]
     return {each: await _definition(http, each) for each in urls}
+
+
+async def served_urls(http: httpx.AsyncClient, url: str) -> list[str]:
+    """The URLs of the tools of the server at `url`. Raises `tool_unreachable` or `not_a_tool`."""
+    root = url.rstrip("/")
+    return [protocol.tool_url(root, path) for path in await _paths(http, root)]
 
 
 async def _paths(http: httpx.AsyncClient, root: str) -> list[str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from nexus_tools.cli.collateral import suspensions
 from nexus_tools.cli.framework import Output, Session, complete_fqns, reads
 from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof, proof_document, proof_in_words
 
@@ -25,11 +26,13 @@ async def command(session: Session, *, fqn: str, ask: bool | None) -> None:
         with session.output.progress("reading the registry"):
             tool = await nexus.tools.get(name)
             (document,) = await tool_documents(nexus.tools, [tool])
+            slashed = await suspensions(nexus.tools, [tool])
         proof = await asked_proof(session, nexus, tool, ask)
-    _print(session.output, document | {"proof": proof_document(proof)})
+    document |= {"proof": proof_document(proof)}
+    _print(session.output, document, [each.reason for each in slashed])
 
 
-def _print(output: Output, document: dict[str, Any]) -> None:
+def _print(output: Output, document: dict[str, Any], reasons: list[str | None]) -> None:
     from nexus_tools.cli.tool.record import LABELS, for_people, ports
 
     if output.as_json:
@@ -37,4 +40,5 @@ def _print(output: Output, document: dict[str, Any]) -> None:
         return
     lines = ports(document)
     words = for_people(document) | {"proof": proof_in_words(document["proof"])}
+    words["reason"] = next(iter(reasons), None)
     output.record(words | lines, LABELS | {key: key for key in lines})

@@ -15,7 +15,7 @@ from nexus_tools.cli.framework import (
     report,
     writes,
 )
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.package.move.tool import Tool
@@ -74,6 +74,13 @@ async def command(
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     name = ToolFqn.parse(fqn)
+    if not changes:
+        raise UsageError(
+            "nothing_to_update",
+            f"nothing of {name} is to be changed",
+            hint="name at least one of --url, --description, --timeout, --price, --payout,"
+            " --min-outcome-bytes, --require-signed-outcome",
+        )
     async with session.nexus() as nexus:
         if url is not None and not unchecked:
             await _check_moved(session, await nexus.tools.get(name), url, ca_file)

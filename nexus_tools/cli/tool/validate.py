@@ -1,12 +1,14 @@
 """`nexus-tools tool validate`: whether a tool keeps the protocol."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from nexus_tools import units
 from nexus_tools.cli.framework import CA_FILE, Session, local, plain
-from nexus_tools.errors import UnreachableError, ValidationError
+from nexus_tools.errors import UnreachableError, UsageError, ValidationError
 
 if TYPE_CHECKING:
     import httpx
@@ -29,9 +31,14 @@ async def command(session: Session, url: str, ca_file: Path | None) -> None:
     from nexus_tools.cli.tool.served_definitions import open_http
     from nexus_tools.toolkit import check_tool
 
+    if "://" not in url:
+        raise UsageError(
+            "url_invalid", f"{url[:200]!r} is no URL", hint=f"write http://{url[:200]}, or https"
+        )
     checks = []
     async with open_http(ca_file) as http:
-        async for check in check_tool(url, http):
+        async for each in check_tool(url, http):
+            check = await _of_one_tool(http, url, each)
             checks.append(check)
             if not session.output.as_json:
                 _print(check)
@@ -40,6 +47,20 @@ async def command(session: Session, url: str, ca_file: Path | None) -> None:
         passed = not any(check.status == "failed" for check in checks)
         session.output.document({"url": url, "passed": passed, "checks": rows})
     require_passed(url, checks)
+
+
+async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "Check":
+    """The check; at the root of a server with several tools it says which URLs these have."""
+    from nexus_tools.cli.tool.served_definitions import served_urls
+
+    if (check.name, check.status) != ("health", "failed"):
+        return check
+    try:
+        urls = await served_urls(http, url)
+    except (UnreachableError, ValidationError):
+        return check
+    tools = units.count(len(urls), "tool")
+    return replace(check, hint=f"it is a server with {tools}: name one of them, as {urls[0]}")
 
 
 async def require_conforming(session: Session, url: str, http: "httpx.AsyncClient") -> None:

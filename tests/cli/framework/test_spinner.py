@@ -89,6 +89,20 @@ def test_what_ends_soon_is_not_told():
     assert str(screen) == ""
 
 
+def test_short_steps_that_make_a_long_silence_are_told(monkeypatch):
+    now_s = 100.0
+    monkeypatch.setattr("nexus_tools.cli.framework.output.perf_counter", lambda: now_s)
+    output = Output()
+    now_s = 100.3
+    with on_a_terminal() as screen, output.progress("asking the network"):
+        screen.wait_for("asking the network")
+    with on_a_terminal() as screen:
+        output.note("found it")
+        with output.progress("asking the network"):
+            pass
+    assert "asking" not in str(screen)
+
+
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("output", [Output(as_json=True), Output(quiet=True)])
 def test_programs_are_not_told(output):

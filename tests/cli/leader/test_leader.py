@@ -35,6 +35,30 @@ def test_a_leader_is_registered_and_active_under_the_name_of_the_key(author):
     author.json("leader", "unregister", "--yes")
 
 
+def test_who_registered_a_leader_is_told_how_its_worker_lets_it_work(author, chain):
+    chain.fund(author.wallet.signer().address, 10 * 10**9)
+    author.wallet.new("machine")
+    run = "`nexus-tools leader run"
+    told = author.run("leader", "register", "--inactive", "--yes").stderr
+    assert f"{run} --allow-loopback` lets it work" in told
+    named = ("leader", "register", "--inactive", "--yes", "--worker", "machine")
+    told = author.run(*named, "--name", "other").stderr
+    assert f"{run} --wallet machine --allow-loopback` lets it work" in told
+
+
+def test_who_runs_a_leader_with_a_wrong_key_is_told_which_keys_work(author, leader):
+    author.wallet.new("idle")
+    refused = author.run("leader", "run", "--wallet", "idle")
+    assert refused.code == 3
+    command = "`nexus-tools leader run --wallet author --allow-loopback`"
+    assert f"keys of yours work for leaders: {command}" in refused.stderr
+
+
+def test_without_loopback_a_leader_of_a_localnet_warns(author, leader):
+    line = author.daemon("no_loopback", "leader", "run", "--log-format", "json").line
+    assert json.loads(line)["allow"] == "--allow-loopback"
+
+
 def test_a_leader_begins_and_ceases_to_be_responsible(author, leader):
     assert state(author) == "inactive"
     author.json("leader", "activate", "--yes")

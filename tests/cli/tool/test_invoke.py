@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -134,6 +135,29 @@ def test_what_is_wrong_with_an_input_is_listed(requester):
     assert f"nexus-tools tool show {DIVIDE}" in result.stderr
 
 
+def test_what_is_wrong_with_an_input_is_said_once(requester):
+    text = '{"dividend": 1}'
+    result = requester.run("tool", "invoke", DIVIDE, "--input", text, "--yes")
+    assert result.stderr.count("divisor") == 1
+
+
+def test_the_price_and_who_got_it_are_told(requester, seller):
+    text = '{"dividend": 84, "divisor": 2}'
+    shown = requester.run("tool", "invoke", DIVIDE, "--input", text, "--yes").stdout
+    payee = seller.json("wallet", "show")["address"]
+    assert re.search(rf"^  price +0\.01 SUI to {payee}$", shown, re.MULTILINE)
+
+
+def test_a_limit_that_is_too_small_is_told_with_the_option(requester):
+    limit = ("--max-outcome-bytes", "2", "--yes")
+    result = requester.run(
+        "tool", "invoke", DIVIDE, "--input", '{"dividend": 84, "divisor": 2}', *limit
+    )
+    assert result.code == 1
+    assert "2 are paid for" in result.stderr
+    assert "--max-outcome-bytes pays for a larger answer" in result.stderr
+
+
 def test_json_that_is_none_is_told_how_to_be_given(requester):
     result = requester.run("tool", "invoke", DIVIDE, "--input", "{dividend: 1}", "--yes", "--json")
     assert "--input @FILE" in result.error["hint"]
@@ -143,6 +167,8 @@ def test_a_tool_out_of_use_is_not_invoked(requester, registered):
     requester.json("tool", "unregister", registered, "--yes")
     arguments = ("tool", "invoke", registered, "--input", json.dumps({"a": 1, "b": 2}), "--yes")
     assert requester.fails(*arguments) == (4, "tool_not_active")
+    revived = f"`nexus-tools tool cancel-unregister {registered} --wallet OWNER`"
+    assert revived in requester.run(*arguments, "--wallet", "author").stderr
 
 
 def test_with_delete_it_is_gone_and_its_rebate_is_counted(requester):
@@ -213,6 +239,8 @@ def test_what_nobody_closes_expires_and_comes_back_whole(requester, seller, chai
     place = requested["invocation"]
     assert requester.fails("tool", "outcome", place, "--delete", "--yes") == (4, "not_expired")
     requester.json("localnet", "advance-clock", "5m")
+    shown = requester.run("tool", "outcome", place).stdout
+    assert re.search(r"^  state +expired$", shown, re.MULTILINE)
     before = balance(requester)
     document = requester.json("tool", "outcome", place, "--delete", "--yes")
     assert document["events"] == ["InvocationExpired", "InvocationDeleted"]

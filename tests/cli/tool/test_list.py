@@ -55,7 +55,7 @@ def test_the_owner_is_an_address_or_a_key_of_the_wallet(author, stranger, three)
 
 def test_people_see_a_table(author, three):
     lines = author.run("tool", "list", "--domain", three).stdout.splitlines()
-    assert any("FQN" in line and "Collateral" in line for line in lines)
+    assert any("Tool" in line and "Collateral" in line for line in lines)
     assert any("alpha@1" in line and "unregistered" in line and "0.1 SUI" in line for line in lines)
 
 

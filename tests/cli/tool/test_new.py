@@ -57,3 +57,10 @@ def test_a_name_that_no_fqn_can_have_is_refused(home, tmp_path, name):
     folder = tmp_path / "project"
     assert home.fails("tool", "new", name, "--directory", folder) == (7, "fqn_invalid")
     assert not folder.exists()
+
+
+def test_who_gives_an_fqn_as_the_name_is_told_of_the_option(home):
+    result = home.run("tool", "new", "dev.stranger.roman@1")
+    assert (result.code, result.stderr.count("@1@1")) == (7, 0)
+    assert "'dev.stranger.roman@1' is not the name of a tool" in result.stderr
+    assert "--fqn" in result.stderr

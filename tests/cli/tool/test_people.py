@@ -34,6 +34,7 @@ def test_leaders_are_added_listed_with_their_records_and_removed(
     author.json("tool", "leaders", "remove", registered, "operator", "--yes")
     assert show(author, registered)["leaders"] == [second]
     last = author.run("tool", "leaders", "remove", registered, second, "--yes")
+    assert f"`nexus-tools tool leaders add {registered} LEADER`" in last.stderr
     assert "nobody can be named for it" in last.stderr
     assert author.fails("tool", "leaders", "open", registered, "--yes")[1] == "open_to_all"
 
@@ -122,4 +123,4 @@ def test_a_name_is_taken_over_with_payouts_and_without_operators_and_keys_of_bef
 def test_a_name_that_was_not_offered_is_not_taken(author, stranger, registered):
     name = registered.partition("@")[0]
     assert stranger.fails("tool", "accept", name, "--yes") == (8, "not_offered")
-    assert stranger.fails("tool", "offer", name, "stranger", "--yes") == (8, "not_owner")
+    assert stranger.fails("tool", "offer", name, "0xabc", "--yes") == (8, "not_owner")

@@ -51,7 +51,7 @@ def test_at_a_terminal_the_leaders_are_shown_and_asked_for(
     assert result.code == 0, result.stderr
     assert "Settled" in result.stderr  # what each did
     assert carrier in result.stderr
-    assert f"carried by {carrier}: lock 1 SUI" in result.stderr
+    assert f"carried by operator ({carrier}): lock 1 SUI" in result.stderr
     assert author.json("tool", "show", definition["fqn"])["leaders"] == [carrier]
 
 

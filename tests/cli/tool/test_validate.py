@@ -3,6 +3,7 @@ import json
 import threading
 from contextlib import contextmanager
 
+import httpx
 import pytest
 
 
@@ -46,6 +47,20 @@ def test_people_see_a_row_for_each_check(home, served):
     assert result.code == 0
     assert "✓ health" in result.stdout
     assert "refused with 422" in result.stdout
+
+
+def test_the_root_of_a_server_with_several_tools_is_told_to_name_one(home, served):
+    result = home.run("tool", "validate", served)
+    assert result.code == 7
+    tools = httpx.get(f"{served}/tools").json()
+    first = f"{served}{tools[0].rstrip('/')}"
+    assert f"it is a server with {len(tools)} tools: name one of them, as {first}" in result.stderr
+
+
+def test_a_url_without_a_scheme_is_told_how_it_is_written(home):
+    result = home.run("tool", "validate", "127.0.0.1:8080", "--json")
+    assert (result.code, result.error["code"]) == (2, "url_invalid")
+    assert "http://127.0.0.1:8080" in result.error["hint"]
 
 
 def test_a_tool_that_is_not_there_is_unreachable(home):
