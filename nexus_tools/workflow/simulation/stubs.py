@@ -16,14 +16,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nexus_tools.errors import ValidationError
 from nexus_tools.spelling import suggestion
 from nexus_tools.tool import (
     Answer,
     Failure,
     FailureReason,
+    Mismatch,
     Outcome,
     canonical_json,
+    mismatch_error,
     parse_json,
     pointer_of,
 )
@@ -106,19 +107,16 @@ def read_stubs(text: bytes | str) -> dict[str, Stub]:
     `failures` in its details.
     """
     document = parse_json(text)
-    problems: list[dict[str, str]] = []
+    problems: list[Mismatch] = []
     if not isinstance(document, dict):
-        problems.append({"pointer": "", "message": "it is no object of stubs by name"})
+        problems.append(Mismatch("", "it is no object of stubs by name"))
         document = {}
     reader = _Reader(problems)
     stubs = {name: reader.stub(name, value) for name, value in document.items()}
     if problems:
-        raise ValidationError(
-            "stubs_invalid",
-            "these are no stubs",
-            hint='an outcome is {"VARIANT": {"PORT": value}}, or has `give` or `fail`',
-            details={"failures": problems},
-        )
+        error = mismatch_error("stubs_invalid", "these are no stubs", problems)
+        error.hint = 'an outcome is {"VARIANT": {"PORT": value}}, or has `give` or `fail`'
+        raise error
     return stubs
 
 
@@ -132,7 +130,7 @@ def stubbed_json(outcome: Outcome) -> dict[str, Any]:
 class _Reader:
     """Reads stubs, and notes whatever is wrong with them."""
 
-    def __init__(self, problems: list[dict[str, str]]) -> None:
+    def __init__(self, problems: list[Mismatch]) -> None:
         self._problems = problems
 
     def stub(self, name: str, value: Any) -> Stub:
@@ -197,7 +195,7 @@ class _Reader:
         return 0
 
     def _note(self, path: tuple[str | int, ...], message: str) -> None:
-        self._problems.append({"pointer": pointer_of(path), "message": message})
+        self._problems.append(Mismatch(pointer_of(path), message))
 
 
 def _meant(name: str) -> str:
