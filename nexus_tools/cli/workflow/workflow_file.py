@@ -1,7 +1,7 @@
 """A workflow as a command finds it, in JSON or Python, and where what is wrong with it stands."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,19 +26,28 @@ _COLUMNS = {
 }
 
 
+Row = dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class WorkflowFile:
     """A file, its document, and what is wrong with it; no document if it has not the shape of one.
 
-    `rows` are the violations with their places.
+    `rows` are the violations with their places, which `place` finds.
     """
 
     name: str
     document: "Document | None"
-    rows: Sequence[dict[str, Any]]
+    rows: Sequence[Row]
+    place: "Callable[[Violation], Row]"
+
+    def found(self, violations: "Iterable[Violation]") -> "WorkflowFile":
+        """The same with more violations of its document, those left out that it has already."""
+        more = (row for row in map(self.place, violations) if row not in self.rows)
+        return replace(self, rows=[*self.rows, *more])
 
     @property
-    def errors(self) -> list[dict[str, Any]]:
+    def errors(self) -> list[Row]:
         """The violations that make it unfit."""
         return [row for row in self.rows if row["severity"] == "error"]
 
@@ -92,12 +101,13 @@ def _from_json(
             raise ValidationError(error.code, f"{name}: {error.message}") from error
         found = error.details["violations"]
     places = places_in(text.decode())
-    rows = []
-    for each in found:
-        line, column = place_of(places, each["pointer"]) or (1, 1)
+
+    def row(violation: Mapping[str, Any]) -> Row:
+        line, column = place_of(places, violation["pointer"]) or (1, 1)
         place = {"place": f"{name}:{line}:{column}", "line": line, "column": column}
-        rows.append({**each, **place, "severity": _severity(each, strict=strict)})
-    return WorkflowFile(name, document, rows)
+        return {**violation, **place, "severity": _severity(violation, strict=strict)}
+
+    return WorkflowFile(name, document, list(map(row, found)), lambda each: row(each.as_json()))
 
 
 def _mismatches(
@@ -124,11 +134,17 @@ def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> Work
         if "violations" not in error.details:
             raise
         found = error.details["violations"]
-    for each in found:
-        file = place if Path(each["file"]).name == Path(place).name else each["file"]
-        each["place"] = f"{file}:{each['line']}"
-    rows = [{**each, "severity": _severity(each, strict=strict)} for each in found]
-    return WorkflowFile(name, document, rows)
+
+    def row(violation: Mapping[str, Any]) -> Row:
+        file = place if Path(violation["file"]).name == Path(place).name else violation["file"]
+        severity = _severity(violation, strict=strict)
+        return {**violation, "place": f"{file}:{violation['line']}", "severity": severity}
+
+    def placed(violation: "Violation") -> Row:
+        [located] = flow.located([violation])
+        return row(located.as_json())
+
+    return WorkflowFile(name, document, list(map(row, found)), placed)
 
 
 def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":

@@ -1,7 +1,7 @@
 """Workflows written in Python: a `Workflow` takes what its author says, and gives a document."""
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import chain, count
 from typing import Any, overload
 
@@ -220,6 +220,14 @@ class Workflow:
         """
         return self._checked(strict=strict)[1]
 
+    def located(self, violations: Iterable[Violation]) -> list[Located]:
+        """What somebody found wrong with the document, each with the line behind it."""
+        result, beginning = assembled(self._sketch), self._sketch.root.line
+        return [
+            Located(violation, result.line_of(violation.pointer) or beginning)
+            for violation in violations
+        ]
+
     def document(self) -> Document:
         """The document. Raises as `check` does, and `UsageError` for what is left unsaid."""
         return self._checked(strict=False)[0]
@@ -238,10 +246,7 @@ class Workflow:
         result = assembled(self._sketch)
         if result.errors:
             raise _refusal(result.errors)
-        found = [
-            Located(violation, result.line_of(violation.pointer) or self._sketch.root.line)
-            for violation in lint(result.document, strict=strict)
-        ]
+        found = self.located(lint(result.document, strict=strict))
         errors = [each for each in found if each.violation.is_error]
         if errors:
             raise _error_of(errors)

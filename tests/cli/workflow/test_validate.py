@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 
@@ -232,3 +234,70 @@ def test_a_warning_in_python_has_its_line(home, program):
     assert (row["rule"], row["severity"], row["place"]) == ("starves", "warning", f"{path}:{line}")
     assert not row["message"].startswith(path.name)
     assert home.fails("workflow", "validate", path, "--strict") == (7, "workflow_invalid")
+
+
+@pytest.fixture
+def sums(registered, tmp_path):
+    """Writes a workflow of the registered tool, of which a function changes the document."""
+
+    def write(change=None):
+        document = {
+            "vertices": [
+                {
+                    "name": "add",
+                    "kind": {"variant": "off_chain", "tool_fqn": registered},
+                    "entry_ports": [{"name": "a"}, {"name": "b"}],
+                }
+            ],
+            "edges": [],
+        }
+        if change:
+            change(document)
+        path = tmp_path / "sums.json"
+        path.write_text(json.dumps(document, indent=2))
+        return path
+
+    return write
+
+
+def rules(home, path, *options):
+    result = home.run("workflow", "validate", path, "--registry", "--json", *options)
+    return [(row["rule"], row["pointer"]) for row in result.document["violations"]]
+
+
+def test_a_workflow_of_registered_tools_is_valid(author, sums):
+    assert rules(author, sums()) == []
+
+
+def test_a_workflow_is_held_against_the_tools_that_are_registered(author, sums):
+    def change(document):
+        document["vertices"][0]["entry_ports"] = [{"name": "a"}, {"name": "c"}]
+        document["vertices"][0]["verifier"] = "registered_key"
+
+    assert rules(author, sums(change)) == [
+        ("unsigned", "/vertices/0/verifier"),
+        ("unknown_port", "/vertices/0/entry_ports/1/name"),
+        ("unfed_port", "/vertices/0"),
+    ]
+    assert author.json("workflow", "validate", sums(change))["violations"] == []
+
+
+def test_a_tool_that_nobody_registered_is_named(author, sums):
+    def change(document):
+        document["vertices"][0]["kind"]["tool_fqn"] = "xyz.test.nobody@1"
+
+    assert rules(author, sums(change)) == [("unregistered", "/vertices/0/kind/tool_fqn")]
+
+
+def test_a_tool_that_was_unregistered_takes_no_runs(author, sums, registered):
+    path = sums()
+    author.json("tool", "unregister", registered, "--yes")
+    assert rules(author, path) == [("inactive", "/vertices/0/kind/tool_fqn")]
+
+
+def test_a_workflow_in_python_has_the_line_of_what_the_registry_says(author, program):
+    path = program(STARVING)
+    found = author.run("workflow", "validate", path, "--registry", "--json").document["violations"]
+    places = [row["place"] for row in found if row["rule"] == "unregistered"]
+    first = STARVING[: STARVING.index("one = flow")].count("\n") + 1
+    assert places == [f"{path}:{first + number}" for number in range(5)]

@@ -1,0 +1,43 @@
+"""What the registry knows of the tools of a workflow."""
+
+from typing import TYPE_CHECKING
+
+from nexus_tools.cli.framework import Session
+from nexus_tools.cli.tool.proof import asked_proof
+
+if TYPE_CHECKING:
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.package.move.tool import Tool
+    from nexus_tools.workflow import Document, ToolFacts
+
+
+async def registered_tools(
+    session: Session, document: "Document", ask: bool | None
+) -> "dict[str, ToolFacts]":
+    """The tools of a document that are registered, by FQN; `ask` is that of `--ask-domain`.
+
+    Raises `definition_invalid` where somebody registered what is no definition.
+    """
+    found = {}
+    async with session.nexus(signing=False) as nexus:
+        for fqn in dict.fromkeys(vertex.fqn for vertex in document.vertices):
+            with session.output.progress(f"reading {fqn}"):
+                tool = await nexus.tools.find(fqn)
+            if tool is not None:
+                found[fqn] = await _facts(session, nexus, tool, ask)
+    return found
+
+
+async def _facts(session: Session, nexus: "Nexus", tool: "Tool", ask: bool | None) -> "ToolFacts":
+    from nexus_tools.domain_proof import ProofState
+    from nexus_tools.workflow import ToolFacts
+
+    proof = await asked_proof(session, nexus, tool, ask)
+    return ToolFacts(
+        tool.definition.parse(),
+        price_mist=tool.price_mist,
+        leaders=None if tool.open else frozenset(map(str, tool.leaders.entries)),
+        is_active=tool.is_active,
+        is_proven=proof is None or proof.state is ProofState.PROVED,
+        signs=tool.requires_signed_outcome,
+    )
