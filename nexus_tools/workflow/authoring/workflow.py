@@ -131,10 +131,10 @@ class Workflow:
         """The steps in the `with` block run once for each element of a list: it gives the element.
 
         Several lists are walked together, as in `for_each(names, ages) as (name, age)`: what needs
-        elements of both runs as often as the shorter list has some. Of a step that
-        begins with an element `parallel` runs are under way at once (32). The steps wait until all is there that any of them takes from
-        outside. Raises `UsageError`: `list_out_of_place`, `parallel_invalid`; `ValidationError`:
-        `not_a_list`.
+        elements of both runs as often as the shorter list has some. Of a step that begins with an
+        element `parallel` runs are under way at once (32). The steps wait until all is there that
+        any of them takes from outside. Raises `UsageError`: `list_out_of_place`,
+        `parallel_invalid`; `ValidationError`: `not_a_list`.
         """
         if others:
             return ForEachTogether(self._sketch, (items, *others), parallel)
