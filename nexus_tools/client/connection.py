@@ -26,7 +26,7 @@ CHAIN_HEADER = "x-sui-chain-id"
 _DIGEST_CHARACTERS = 32
 """What a digest in base58 has at least; gateways that shorten it say too little."""
 
-_ECHO_S = 0.05
+_ECHO_S = 0.1
 """How long the loop stays after a call was cancelled, whose end gRPC tells to the loop once more.
 
 If the loop were closed by then, another one of this process would have to take the message, and
