@@ -31,6 +31,7 @@ def command(
         raise UsageError("option_unfit", message, hint="give --svg, --mermaid or --terminal")
     found = read_workflow(file)
     if found.document is None:
+        found.print_violations(session.output, aside=True)
         raise found.invalid()
     if found.errors:
         session.output.warn(f"{file} breaks rules: `nexus-tools workflow validate {file}`")

@@ -72,30 +72,30 @@ def read_workflow(
 ) -> WorkflowFile:
     """The workflow in a file, with all its violations; with `strict` warnings are errors.
 
-    It is a JSON document, on stdin for `-`, in a folder `workflow.json`, which is held against the
-    `definitions` that are known, by FQN; or a `Workflow` in a Python file, which knows its tools by
-    itself. Raises `file_unreadable` or `json_invalid`, or as `load_module` and the author's own
-    lines do.
+    It is a JSON document, on stdin for `-`, in a folder `workflow.json`, or a `Workflow` in a
+    Python file, and is held against the `definitions` that are known, by FQN. Raises
+    `file_unreadable` or `json_invalid`, or as `load_module` and the author's own lines do.
     """
     place, _, attribute = name.partition(":")
     if place.endswith(".py"):
-        return _from_python(name, place, attribute, strict=strict)
-    if Path(name).is_dir():
-        name = str(Path(name) / DOCUMENT)
-    return _from_json(name, definitions or {}, strict=strict)
+        found = _from_python(name, place, attribute, strict=strict)
+    else:
+        found = _from_json(
+            str(Path(name) / DOCUMENT) if Path(name).is_dir() else name, strict=strict
+        )
+    if found.document is None or not definitions:
+        return found
+    return found.found(_mismatches(found.document, definitions))
 
 
-def _from_json(
-    name: str, definitions: "Mapping[str, ToolDefinition]", *, strict: bool
-) -> WorkflowFile:
+def _from_json(name: str, *, strict: bool) -> WorkflowFile:
     from nexus_tools.workflow import lint, place_of, places_in, read_document
 
     text = read_bytes(name)
     document = None
     try:
         document, warnings = read_document(text)
-        violations = [*warnings, *lint(document), *_mismatches(document, definitions)]
-        found = [violation.as_json() for violation in violations]
+        found = [violation.as_json() for violation in (*warnings, *lint(document))]
     except ValidationError as error:
         if error.code != "workflow_invalid":
             raise ValidationError(error.code, f"{name}: {error.message}") from error
@@ -116,10 +116,9 @@ def _mismatches(
     """Where a document uses ports and variants that tools do not have; others may be anywhere."""
     from nexus_tools.workflow import ToolFacts, lint_interfaces
 
-    if definitions:
-        facts = {fqn: ToolFacts(definition) for fqn, definition in definitions.items()}
-        found = lint_interfaces(document, facts)
-        yield from (violation for violation in found if violation.rule != "unregistered")
+    facts = {fqn: ToolFacts(definition) for fqn, definition in definitions.items()}
+    found = lint_interfaces(document, facts)
+    yield from (violation for violation in found if violation.rule != "unregistered")
 
 
 def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> WorkflowFile:

@@ -44,6 +44,7 @@ def test_what_is_no_workflow_is_not_drawn(home, tmp_path):
     path = tmp_path / "flow.json"
     path.write_text("{}")
     assert home.fails("workflow", "draw", path) == (7, "workflow_invalid")
+    assert "The field `vertices` is missing." in home.run("workflow", "draw", path).stderr
 
 
 @pytest.mark.parametrize("also", [("--mermaid",), ("--terminal",)])

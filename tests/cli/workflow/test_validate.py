@@ -184,6 +184,23 @@ def test_a_workflow_in_python_is_validated_drawn_and_simulated(home, program):
     assert [(each["name"], each["value"]) for each in document["results"]] == [("text", "loud")]
 
 
+def test_tools_that_python_names_alone_are_compared_with_those_that_are_given(home, program):
+    text = FLOW.replace(
+        "flow.add(lower, text=text)", 'flow.add("xyz.example.text.lower@1", txt=text)'
+    )
+    path = program(text)
+    assert home.json("workflow", "validate", path)["valid"] is True
+    result = home.run("workflow", "validate", path, "--tools", path, "--json")
+    line = text[: text.index("flow.output")].count("\n") + 1
+    assert result.code == 7
+    assert {(row["rule"], row["place"]) for row in result.document["violations"]} == {
+        ("unknown_port", f"{path}:{line}"),
+        ("unfed_port", f"{path}:{line}"),
+    }
+    simulate = ("workflow", "simulate", path, "--tools", path, "--input", "text=x")
+    assert home.fails(*simulate) == (7, "workflow_invalid")
+
+
 def test_of_several_workflows_in_a_file_one_is_named(home, program):
     path = program(FLOW + 'other = Workflow("xyz.example.text.other@1")\n')
     assert home.fails("workflow", "validate", path) == (2, "workflow_unclear")
