@@ -727,6 +727,16 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
             "search.ok.papers is known only when the workflow runs",
         ),
         (
+            "found.ok.papers == []",
+            "value_unknown_yet",
+            "search.ok.papers is known only when the workflow runs",
+        ),
+        (
+            "[] != found.ok.papers",
+            "value_unknown_yet",
+            "search.ok.papers is known only when the workflow runs",
+        ),
+        (
             "for paper in found.ok.papers: pass",
             "value_unknown_yet",
             "the elements of search.ok.papers are known only when the workflow runs",

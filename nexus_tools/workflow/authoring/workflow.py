@@ -111,7 +111,7 @@ class Workflow:
 
     def _name(self, given: str, otherwise: str) -> str:
         taken = {draft.name for draft in self._sketch.drafts}
-        if given != "":
+        if _is_said(given):
             _check_name(given, taken, "a step")
             return given
         numbered = (f"{otherwise}_{number}" for number in count(2))
@@ -270,6 +270,11 @@ def _error_of(found: list[Located]) -> ValidationError:
     return found[0].line.of(error)
 
 
+def _is_said(name: object) -> bool:
+    """Whether there is a name, if only a wrong one: a value has no truth."""
+    return not isinstance(name, str) or bool(name)
+
+
 def _check_name(name: object, taken: Container[str], what: str) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise UsageError(
@@ -285,7 +290,7 @@ def _check_name(name: object, taken: Container[str], what: str) -> None:
 
 def _check_name_is_meant(tool: KnownTool, fed: Mapping[str, Any], name: str) -> None:
     """A tool may have a port that is called as the name of a step is."""
-    if name != "" and tool.ports and tool.ports.inputs.get("name") and "name" not in fed:
+    if _is_said(name) and tool.ports and tool.ports.inputs.get("name") and "name" not in fed:
         raise UsageError(
             "name_unclear",
             f"the tool {tool.fqn} has a port that is called name, too",
