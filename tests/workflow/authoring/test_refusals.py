@@ -1,0 +1,481 @@
+"""What is said of a program that is wrong, and of which line."""
+
+import pytest
+
+from nexus_tools.errors import ValidationError
+from tests.workflow.authoring.programs import (
+    FOUND,
+    JUDGED,
+    ROUNDS,
+    SUMMARY,
+    assert_refused,
+    refused,
+    written,
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "message"),
+    [
+        (
+            "flow.add(search, topc=topic)",
+            "port_unknown",
+            "the tool xyz.example.search@1 takes no port 'topc'",
+        ),
+        (
+            "flow.add(improve, text=topic)",
+            "port_missing",
+            "the tool xyz.example.improve@1 needs a value for hints, topic",
+        ),
+        (
+            "flow.add(write, notes=topic)",
+            "value_mismatches",
+            "the input topic does not go into the port 'notes' of write: it is string",
+        ),
+        (
+            "flow.add(summarise, paper=topic, words='many')",
+            "value_mismatches",
+            (
+                "'many' does not go into the port 'words' of summarise: the value is not of type "
+                '"integer"'
+            ),
+        ),
+        (
+            "flow.add(summarise, paper=topic, words={1, 2})",
+            "json_invalid",
+            "this is no acceptable JSON: it has a set, which is no JSON value",
+        ),
+        (
+            "flow.add(summarise, paper=[topic])",
+            "value_in_constant",
+            "the input topic stands inside of a constant (list)",
+        ),
+        ("flow.add(len)", "tool_expected", "<built-in function len> is no tool"),
+        (
+            "flow.add('search')",
+            "fqn_invalid",
+            "'search' is no tool FQN: it has no version: '@' is missing",
+        ),
+        ("flow.add(tell_time, name='now?')", "name_invalid", "'now?' is no name of a step"),
+        (
+            "flow.add(greet, name=topic)",
+            "name_unclear",
+            "the tool xyz.example.greet@1 has a port that is called name, too",
+        ),
+        ("flow.inputs(topic=str)", "name_in_use", "'topic' names an input already"),
+        ("flow.inputs(more=1)", "input_type_unknown", "1 is no type that JSON has"),
+        (
+            "Workflow('report@1')",
+            "fqn_invalid",
+            "'report@1' is no tool FQN: the domain needs two labels or more before the name",
+        ),
+        (
+            "Workflow('xyz.example.report@1', 'x' * 4097)",
+            "description_too_long",
+            "a description has 4096 bytes at most",
+        ),
+        (
+            "flow.add(tell_time).retry(100)",
+            "retry_invalid",
+            "100 retries, 0 seconds apart, are not possible",
+        ),
+        (
+            "flow.add(tell_time).on_failure('stop')",
+            "failure_action_unknown",
+            "a failure does not 'stop'",
+        ),
+        (
+            "flow.output('topic', topic)",
+            "output_expected",
+            "the input topic is not what a step gives",
+        ),
+        (
+            "flow.first(topic, topic)",
+            "alternatives_invalid",
+            "the first of several values is one of two or more that steps give",
+        ),
+        (
+            "flow.for_each(topic)",
+            "list_out_of_place",
+            "the input topic is not what a step gave that is in the same block as the for_each",
+        ),
+    ],
+)
+def test_a_mistake_is_refused_in_its_line(program, code, message):
+    assert_refused(program, code, 1, message)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "code", "message"),
+    [
+        (
+            "found.okay",
+            "variant_unknown",
+            "the tool xyz.example.search@1 has no variant 'okay'",
+        ),
+        (
+            "found.ok.paper",
+            "port_unknown",
+            "search.ok of xyz.example.search@1 gives no port 'paper'",
+        ),
+        (
+            "found.failed.cause",
+            "port_unknown",
+            "search._err_eval of xyz.example.search@1 gives no port 'cause'",
+        ),
+        (
+            "assert found.ok.papers",
+            "value_unknown_yet",
+            "search.ok.papers is known only when the workflow runs",
+        ),
+        (
+            "found.ok.papers == []",
+            "value_unknown_yet",
+            "search.ok.papers is known only when the workflow runs",
+        ),
+        (
+            "[] != found.ok.papers",
+            "value_unknown_yet",
+            "search.ok.papers is known only when the workflow runs",
+        ),
+        (
+            "for paper in found.ok.papers: pass",
+            "value_unknown_yet",
+            "the elements of search.ok.papers are known only when the workflow runs",
+        ),
+        (
+            "found.ok.papers.title",
+            "value_unknown_yet",
+            "search.ok.papers has no parts before the workflow runs",
+        ),
+        (
+            "found.ok.papers[0]",
+            "value_unknown_yet",
+            "search.ok.papers has no parts before the workflow runs",
+        ),
+        (
+            "flow.add(search, topic=topic, name='search')",
+            "name_in_use",
+            "'search' names a step already",
+        ),
+        (
+            "flow.add(tell_time).after(topic)",
+            "order_unclear",
+            "the input topic is nothing that happens",
+        ),
+        (
+            "flow.add(tell_time).after(flow.add(greet, {'name': topic}))",
+            "order_unclear",
+            "greet.ok has no port that is there for sure",
+        ),
+        (
+            "flow.add(tell_time).after(flow.add('xyz.example.other@1'))",
+            "order_unclear",
+            "how other has to end is not said",
+        ),
+        (
+            "flow.for_each(found.ok.papers, parallel=0)",
+            "parallel_invalid",
+            "0 runs at once are not possible",
+        ),
+        (
+            "flow.first(found.ok.papers, found.ok.authors)",
+            "alternatives_invalid",
+            "of search.ok.papers, search.ok.authors several are there at once",
+        ),
+        (
+            "flow.for_each(flow.add(post, text=topic).ok.url)",
+            "not_a_list",
+            "post.ok.url is string and no array",
+        ),
+        (
+            "Workflow('xyz.example.other@1').add(write, notes=found.ok.papers)",
+            "value_of_another_workflow",
+            "search.ok.papers is a value of another workflow",
+        ),
+        (
+            "flow.output('a', found.ok.papers); flow.output('a', found.ok.authors)",
+            "name_in_use",
+            "'a' names an output already",
+        ),
+        (
+            "flow.output('a', found.ok.papers); flow.output('b', found.ok.papers)",
+            "output_named_already",
+            "search.ok.papers is the output 'a', or a part of it",
+        ),
+    ],
+)
+def test_a_mistake_with_a_step_is_refused_in_its_line(mistake, code, message):
+    assert_refused(FOUND + mistake, code, 2, message)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "code", "message"),
+    [
+        (
+            "flow.add(post, text=paper)",
+            "value_out_of_place",
+            "the element of search.ok.papers is there only within the for_each of line 2",
+        ),
+        (
+            "flow.add(post, text=summary.ok.text)",
+            "value_not_collected",
+            "summarise.ok.text is there once for each element of the for_each of line 2",
+        ),
+        (
+            "flow.for_each(flow.collect(summary.ok.text))",
+            "list_out_of_place",
+            (
+                "the collected summarise.ok.text is not what a step gave "
+                "that is in the same block as the for_each"
+            ),
+        ),
+        (
+            "    flow.add(write, notes=flow.collect(summary.ok.text))",
+            "collect_invalid",
+            "summarise.ok.text is not what a step gave in a for_each that ended in this block",
+        ),
+        (
+            "flow.collect(found.ok.papers)",
+            "collect_invalid",
+            "search.ok.papers is not what a step gave in a for_each that ended in this block",
+        ),
+        (
+            "    flow.for_each(found.ok.authors)",
+            "list_out_of_place",
+            "search.ok.authors is not what a step gave that is in the same block as the for_each",
+        ),
+        ("    flow.document()", "block_open", "the for_each of line 2 has not ended"),
+        (
+            "flow.output('texts', summary.ok.text)",
+            "value_not_collected",
+            "summarise.ok.text is there once for each element of the for_each of line 2",
+        ),
+    ],
+)
+def test_a_mistake_with_a_for_each_is_refused_in_its_line(mistake, code, message):
+    assert_refused(SUMMARY + mistake, code, 4, message)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "code", "message"),
+    [
+        ("    loop.txt", "state_unknown", "the loop does not begin with 'txt'"),
+        ("    loop.again(txt=verdict.poor.text)", "again_invalid", "the loop has no 'txt'"),
+        (
+            "    loop.again(text=topic)",
+            "again_invalid",
+            "the input topic is not what a step of the loop gives in each round",
+        ),
+        (
+            "    loop.again(text=verdict.poor.hints)",
+            "value_mismatches",
+            "judge.poor.hints does not go into the port 'paper' of summarise: it is array",
+        ),
+        (
+            "    loop.again()",
+            "again_invalid",
+            "again takes ports of one variant of one step, and of another one in each call",
+        ),
+    ],
+)
+def test_a_mistake_in_a_loop_is_refused_in_its_line(mistake, code, message):
+    assert_refused(JUDGED + mistake, code, 4, message)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "code", "message"),
+    [
+        (
+            "flow.add(post, text=better.ok.text)",
+            "value_leaves_loop",
+            (
+                "summarise.ok.text is there in each round of the loop of line 1, "
+                "and nothing says which is the last"
+            ),
+        ),
+        (
+            "flow.add(post, text=verdict.poor.text)",
+            "value_leaves_loop",
+            "the variant judge.poor goes round again in the loop of line 1",
+        ),
+        (
+            "loop.again(text=verdict.good.text)",
+            "again_invalid",
+            "the loop of line 1 has ended",
+        ),
+        (
+            "flow.add(post, text=loop.text)",
+            "value_out_of_place",
+            "loop.text is there only within the loop of line 1",
+        ),
+        (
+            "flow.output('text', better.ok.text)",
+            "value_leaves_loop",
+            (
+                "summarise.ok.text is there in each round of the loop of line 1, "
+                "and nothing says which is the last"
+            ),
+        ),
+    ],
+)
+def test_a_mistake_behind_a_loop_is_refused_in_its_line(mistake, code, message):
+    assert_refused(ROUNDS + mistake, code, 5, message)
+
+
+def test_a_loop_that_never_goes_round_again_is_refused():
+    assert_refused(JUDGED, "loop_without_again", 1, "the loop never goes round again")
+
+
+def test_each_again_has_to_name_the_same_values():
+    program = """
+        with flow.loop(text=topic, more="") as loop:
+            answer = flow.add(ask, who=loop.more, question=loop.text)
+            loop.again(text=answer.rejected.note)
+            loop.again(text=answer.expired.note, more=answer.expired.note)
+    """
+    message = "one again names more and another does not"
+    assert_refused(program, "again_differs", 4, message)
+
+
+def test_again_takes_the_ports_of_one_variant_only():
+    program = """
+        with flow.loop(text=topic, more="") as loop:
+            answer = flow.add(ask, who=loop.more, question=loop.text)
+            loop.again(text=answer.rejected.note, more=answer.expired.note)
+    """
+    message = "again takes ports of one variant of one step, and of another one in each call"
+    assert_refused(program, "again_invalid", 3, message)
+
+
+def test_a_value_that_would_leave_a_loop_and_stay_in_another_is_refused():
+    program = ROUNDS + (
+        "with flow.loop(text='') as second:\n"
+        "    flow.add(improve, text=second.text, hints=[], topic=verdict.good.text)\n"
+    )
+    message = (
+        "judge.good.text stays for all rounds of the loop of line 5, "
+        "which one edge cannot do besides"
+    )
+    assert_refused(program, "value_moves_twice", 6, message)
+
+
+def test_an_element_that_would_go_on_into_another_block_is_refused():
+    program = """
+        found = flow.add(search, topic=topic)
+        with flow.for_each(found.ok.papers) as paper:
+            related = flow.add(search, topic=paper)
+            with flow.for_each(related.ok.papers) as other:
+                flow.add(improve, text=other, hints=[], topic=paper)
+    """
+    message = (
+        "the element of search.ok.papers goes on into the for_each of line 4, "
+        "which one edge cannot do besides"
+    )
+    assert_refused(program, "value_moves_twice", 5, message)
+
+
+def test_a_state_that_would_go_on_into_another_block_is_refused_once_it_changes():
+    program = """
+        with flow.loop(text=topic) as loop:
+            found = flow.add(search, topic=loop.text)
+            with flow.for_each(found.ok.papers) as paper:
+                flow.add(improve, text=paper, hints=[], topic=loop.text)
+            verdict = flow.add(judge, text=loop.text)
+            loop.again(text=verdict.poor.text)
+        flow.add(post, text=verdict.good.text)
+    """
+    message = "loop.text goes on into the for_each of line 3, which one edge cannot do besides"
+    assert_refused(program, "value_moves_twice", 4, message)
+
+
+def test_alternatives_of_which_some_are_there_for_all_iterations_are_refused():
+    program = """
+        found = flow.add(search, topic=topic)
+        verdict = flow.add(judge, text=topic)
+        with flow.for_each(found.ok.papers) as paper:
+            inner = flow.add(judge, text=paper)
+            flow.add(post, text=flow.first(inner.poor.text, verdict.good.text))
+    """
+    message = (
+        "some of first(judge_2.poor.text, judge.good.text) are there for all iterations, "
+        "and some for one"
+    )
+    assert_refused(program, "alternatives_differ", 5, message)
+
+
+def test_an_inner_loop_that_takes_nothing_of_the_outer_one_is_refused():
+    program = """
+        with flow.loop(text=topic) as outer:
+            with flow.loop(text="") as inner:
+                verdict = flow.add(judge, text=inner.text)
+                inner.again(text=verdict.poor.text)
+            last = flow.add(improve, text=verdict.good.text, hints=[], topic=outer.text)
+            decided = flow.add(judge, text=last.ok.text)
+            outer.again(text=decided.poor.text)
+        flow.add(post, text=decided.good.text)
+    """
+    message = "the loop of line 2 begins with nothing of the loop of line 1 that it is in"
+    assert_refused(program, "loop_begins_with_nothing", 2, message)
+
+
+def test_a_block_is_entered_once():
+    program = """
+        found = flow.add(search, topic=topic)
+        each = flow.for_each(found.ok.papers)
+        with each:
+            pass
+        with each:
+            pass
+    """
+    message = "the for_each is not entered where it was made, or twice"
+    assert_refused(program, "block_misplaced", 2, message)
+
+
+def test_all_that_is_left_unused_is_told_with_its_line():
+    program = """
+        more, = flow.inputs(more=int)
+        with flow.loop(text="", hints=[]) as loop:
+            verdict = flow.add(judge, text=loop.text)
+            loop.again(text=verdict.poor.text, hints=verdict.poor.hints)
+        flow.add(post, text=verdict.good.text)
+    """
+    error = refused(program)
+    assert error.code == "value_unused"
+    assert [(each["rule"], each["file"], each["line"]) for each in error.details["violations"]] == [
+        ("value_unused", "begin.py", 2),
+        ("value_unused", "report.py", 1),
+        ("value_unused", "report.py", 2),
+    ]
+
+
+def test_what_the_linter_finds_is_told_with_the_lines_of_the_program():
+    program = """
+        posted = flow.add(post, text=topic)
+        later = flow.add(post, text=topic).after(posted)
+        posted.after(later)
+    """
+    error = refused(program)
+    assert isinstance(error, ValidationError)
+    assert error.code == "workflow_invalid"
+    [told] = error.details["violations"]
+    assert (told["rule"], told["pointer"], told["line"]) == (14, "/edges/0", 3)
+
+
+def test_a_warning_names_the_line():
+    [warning] = written("""
+        one = flow.add(judge, text=topic)
+        other = flow.add(judge, text=topic)
+        flow.add(post, text=one.good.text)
+        flow.add(post, text=other.good.text)
+        flow.add(improve, text=one.poor.text, hints=other.poor.hints, topic=topic)
+    """)["flow"].check()
+    assert (warning.violation.rule, warning.line.number) == ("starves", 5)
+    assert (warning.as_json()["file"], warning.as_json()["line"]) == ("report.py", 5)
+    assert str(warning).startswith("report.py:5: 'Vertex: improve' starves")
+
+
+def test_what_was_probably_meant_is_in_the_hint():
+    assert refused("flow.add(search, topc=topic)").hint == "did you mean topic?"
+    assert refused(FOUND + "found.ok.paper").hint == "did you mean papers?"
+    assert refused(FOUND + "found.what").hint == "it has ok"
