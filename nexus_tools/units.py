@@ -135,9 +135,9 @@ def utc(time_ms: int, now_ms: int | None = None) -> str:
 # --- Numbers of things
 
 
-def count(number: int, noun: str) -> str:
-    """How many of something there are: `1 tool`, `2 tools`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def count(number: int, noun: str, several: str = "") -> str:
+    """How many of something there are: `1 tool`, `2 tools`; `several` if it is not just an s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
 
 
 # --- Records

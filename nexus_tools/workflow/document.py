@@ -23,8 +23,9 @@ ERR_EVAL = "_err_eval"
 DEFAULT_PARALLEL = 32
 MAX_PARALLEL = 1_024
 MAX_ATTEMPTS = 100
-MAX_RETRY_AFTER_MS = 90 * 24 * 3_600_000
-"""As long as an execution may last."""
+MAX_EXECUTION_MS = 90 * 24 * 3_600_000
+"""As long as an execution may last: 90 days."""
+MAX_RETRY_AFTER_MS = MAX_EXECUTION_MS
 
 
 class VertexKind(StrEnum):

@@ -24,7 +24,7 @@ Instance = tuple[int, Path]
 """An instance of a block: its number, and the path around it."""
 
 
-class Phase(IntEnum):
+class RunPhase(IntEnum):
     """How far a run is."""
 
     WAITING = 0
@@ -47,7 +47,7 @@ class RunRecord:
     """What is known of one run: what edges brought to it alone, and how far it is."""
 
     brought: dict[str, Brought] = field(default_factory=dict)
-    phase: Phase = Phase.WAITING
+    phase: RunPhase = RunPhase.WAITING
     attempt: int = 1
     outcome: Settled | Failed | None = None
 
@@ -138,7 +138,7 @@ class Records:
         """Bring a value to one run; False if there is one."""
         record = self.runs.get(run)
         port = value.edge.target.port
-        taken = record and (port in record.brought or record.phase is not Phase.WAITING)
+        taken = record and (port in record.brought or record.phase is not RunPhase.WAITING)
         if taken or self.scoped(value.edge.target, run.path, static=False):
             return False
         if record is None:
@@ -239,7 +239,7 @@ class Records:
             return []
         taken = range(cursor.next, iteration + 1)
         runs = [self.iteration(head, instance[1], each) for each in taken]
-        self.runs |= {run: RunRecord(phase=Phase.READY) for run in runs}
+        self.runs |= {run: RunRecord(phase=RunPhase.READY) for run in runs}
         cursor.next = iteration + 1
         cursor.outstanding += len(runs)
         return runs
@@ -290,7 +290,7 @@ class Records:
 
     def _waiting_runs(self) -> Iterator[tuple[Run, PlannedVertex]]:
         for run, record in self.runs.items():
-            if record.phase is Phase.WAITING:
+            if record.phase is RunPhase.WAITING:
                 yield run, self.plan.vertices[run.vertex]
 
     def _closed_blocks(self) -> Iterator[Instance]:

@@ -67,8 +67,8 @@ from nexus_tools.workflow.records import (
     Instance,
     InstanceRecord,
     Path,
-    Phase,
     Records,
+    RunPhase,
     RunRecord,
 )
 from nexus_tools.workflow.runs import (
@@ -108,7 +108,7 @@ class Execution:
         self._unfinished: dict[Instance, None] = {}
         self._emptied: deque[Instance] = deque()
         self._ending: Status | None = None
-        self._step: list[Run] = []
+        self._newly_ready: list[Run] = []
 
     def apply(self, event: Event) -> Change:
         """Let something happen; an event that does not fit the state changes nothing.
@@ -117,7 +117,7 @@ class Execution:
         under way, of a second `Begun`, of anything after the end. Raises `NotFoundError`
         (`entry_group_not_found`).
         """
-        self._step, failures = [], len(self.failures)
+        self._newly_ready, failures = [], len(self.failures)
         match event:
             case Begun(group):
                 self._begin(group)
@@ -130,7 +130,7 @@ class Execution:
                 self._end(Status.TIMED_OUT if timed_out else Status.CANCELLED)
         while self._emptied:
             self._close_region(self._emptied.popleft())
-        ready = () if self._ending else tuple(self._step)
+        ready = () if self._ending else tuple(self._newly_ready)
         return Change(ready, tuple(self.failures[failures:]), self.status)
 
     # --- What is to be seen
@@ -211,7 +211,7 @@ class Execution:
                 self._unfinished.pop(found[0], None)
         if run in self._ready:
             del self._ready[run]
-            self._records.runs[run].phase = Phase.UNDER_WAY
+            self._records.runs[run].phase = RunPhase.UNDER_WAY
             self._under_way[run] = None
 
     def _close(self, run: Run, outcome: Settled | Failed) -> None:
@@ -225,7 +225,7 @@ class Execution:
             record.attempt += 1
             self._start(run, record)
             return
-        record.phase, record.outcome = Phase.CLOSED, outcome
+        record.phase, record.outcome = RunPhase.CLOSED, outcome
         if self._ending is not None:
             return
         if isinstance(outcome, Settled):
@@ -291,7 +291,7 @@ class Execution:
     def _check_run(self, run: Run) -> None:
         """Start a run if all its values are there."""
         record, vertex = self._records.runs.get(run), self.plan.vertices[run.vertex]
-        if self._ending is not None or (record and record.phase is not Phase.WAITING):
+        if self._ending is not None or (record and record.phase is not RunPhase.WAITING):
             return
         if not self._records.is_inside_open(vertex.blocks, run.path):
             return
@@ -305,9 +305,9 @@ class Execution:
         self._count(vertex.region, run.path, 1)
 
     def _start(self, run: Run, record: RunRecord) -> None:
-        record.phase = Phase.READY
+        record.phase = RunPhase.READY
         self._ready[run] = None
-        self._step.append(run)
+        self._newly_ready.append(run)
 
     def _check_instance(self, number: int, path: Path) -> None:
         """Open an instance of a block if all that it needs is there."""
@@ -342,7 +342,9 @@ class Execution:
             cursor = Cursor(self._records.iterations(vertex, path), vertex.vertex.parallel)
             record.cursors[head] = cursor
             record.live += cursor.count
-            self._step += (self._records.iteration(head, path, each) for each in range(cursor.end))
+            self._newly_ready += (
+                self._records.iteration(head, path, each) for each in range(cursor.end)
+            )
         if record.live:
             self._unfinished[instance] = None
         else:
@@ -359,7 +361,9 @@ class Execution:
             end = cursor.end
             cursor.outstanding -= 1
             more = range(end, cursor.end)
-            self._step += (self._records.iteration(run.vertex, instance[1], each) for each in more)
+            self._newly_ready += (
+                self._records.iteration(run.vertex, instance[1], each) for each in more
+            )
         self._count(self.plan.vertices[run.vertex].region, run.path, -1)
 
     def _count(self, region: int | None, path: Path, change: int) -> None:

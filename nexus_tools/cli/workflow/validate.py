@@ -2,6 +2,7 @@
 
 import click
 
+from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_files, reads
 from nexus_tools.cli.tool.proof import ASK_DOMAIN
 from nexus_tools.cli.workflow.registered_tools import registered_tools
@@ -41,7 +42,7 @@ async def command(
         from nexus_tools.workflow import lint_interfaces
 
         facts = await registered_tools(session, found.document, ask)
-        found = found.found(lint_interfaces(found.document, facts))
+        found = found.with_violations(lint_interfaces(found.document, facts))
     found.print_violations(session.output)
     if session.output.as_json:
         session.output.document({"file": file, "valid": not found.errors, "violations": found.rows})
@@ -49,12 +50,8 @@ async def command(
         raise found.invalid()
     document = found.document
     session.output.done(
-        f"{file} is valid: {_counted(document.vertices, 'vertex', 'vertices')},"
-        f" {_counted(document.edges, 'edge', 'edges')}"
+        f"{file} is valid: {units.count(len(document.vertices), 'vertex', 'vertices')},"
+        f" {units.count(len(document.edges), 'edge')}"
     )
     if not session.output.as_json:
         session.output.note(f"next: nexus-tools workflow simulate {file}")
-
-
-def _counted(things: tuple[object, ...], one: str, several: str) -> str:
-    return f"{len(things)} {one if len(things) == 1 else several}"

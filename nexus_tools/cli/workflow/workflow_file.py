@@ -41,7 +41,7 @@ class WorkflowFile:
     rows: Sequence[Row]
     place: "Callable[[Violation], Row]"
 
-    def found(self, violations: "Iterable[Violation]") -> "WorkflowFile":
+    def with_violations(self, violations: "Iterable[Violation]") -> "WorkflowFile":
         """The same with more violations of its document, those left out that it has already."""
         more = (row for row in map(self.place, violations) if row not in self.rows)
         return replace(self, rows=[*self.rows, *more])
@@ -85,7 +85,7 @@ def read_workflow(
         )
     if found.document is None or not definitions:
         return found
-    return found.found(_mismatches(found.document, definitions))
+    return found.with_violations(_mismatches(found.document, definitions))
 
 
 def _from_json(name: str, *, strict: bool) -> WorkflowFile:

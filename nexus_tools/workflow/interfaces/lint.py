@@ -12,7 +12,7 @@ from nexus_tools.spelling import with_suggestion
 from nexus_tools.tool import ToolDefinition, ToolType
 from nexus_tools.units import sui
 from nexus_tools.workflow.document import (
-    MAX_RETRY_AFTER_MS,
+    MAX_EXECUTION_MS,
     Document,
     Edge,
     EdgeKind,
@@ -26,8 +26,6 @@ from nexus_tools.workflow.document import (
 from nexus_tools.workflow.interfaces.shape import ANY, LIST, Shape
 from nexus_tools.workflow.interfaces.tool_ports import Port, ToolPorts
 from nexus_tools.workflow.violation import Severity, Violation
-
-MAX_EXECUTION_MS = MAX_RETRY_AFTER_MS
 
 _KINDS = {ToolType.OFFCHAIN: VertexKind.OFF_CHAIN, ToolType.ONCHAIN: VertexKind.ON_CHAIN}
 

@@ -261,19 +261,19 @@ class _Simulator:
 
     def _apply(self, event: Event) -> None:
         self.events.append((self.tool_calls.now_ms, event))
-        step = self._execution.apply(event)
+        change = self._execution.apply(event)
         # What is ready in our queues is so no more once the execution is ended early.
         vertices = self._execution.plan.vertices
         self._is_over |= isinstance(event, Cancelled | TimedOut) or any(
-            vertices[failure.run.vertex].terminates for failure in step.failures
+            vertices[failure.run.vertex].terminates for failure in change.failures
         )
-        for run in step.ready:
+        for run in change.ready:
             delay_ms = self._vertices[run.vertex].retry_after_ms
             if delay_ms and self._execution.attempt(run) > 1:
                 self.tool_calls.wait(run, delay_ms)
             else:
                 self._waiting[run.vertex].append(run)
-        for name in dict.fromkeys(run.vertex for run in step.ready):
+        for name in dict.fromkeys(run.vertex for run in change.ready):
             self._request(name)
 
     def _request(self, name: str) -> None:
