@@ -19,6 +19,7 @@ TYPES = Types(
             "Collateral",
             "Slash",
         ],
+        "dag": ["DagPublished", "Dag", "Group", "VertexPage", "BlockPage", "Chunk", "Defaults"],
         "definition": ["Definition"],
         "fqn": [],
         "invocation": [
@@ -43,6 +44,7 @@ TYPES = Types(
         "name": ["Name"],
         "owner": ["OwnershipOffered", "OwnershipAccepted", "Owner"],
         "payment": [],
+        "plan": ["Vertex", "Port", "Source", "Variant", "Edge", "Block", "Input", "Collect"],
         "roster": ["Roster"],
         "tool": [
             "ToolRegistered",
@@ -67,6 +69,7 @@ TYPES = Types(
         "collateral::SlashProposed",
         "collateral::SlashCancelled",
         "collateral::Slashed",
+        "dag::DagPublished",
         "invocation::InvocationRequested",
         "invocation::InvocationSettled",
         "invocation::InvocationFailed",
