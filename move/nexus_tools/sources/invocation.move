@@ -12,13 +12,19 @@
 /// afterwards changes nothing, not even the keys of which one has to sign its answer. `expire` and
 /// `delete` depend on no version of the package and on no setting: what was prepaid is never locked
 /// in.
+///
+/// An invocation can be an attempt of a run of an execution: see `execution`. Its inputs are then
+/// values by reference, it keeps what is left of its payment until the execution takes it, and the
+/// execution alone deletes it.
 module nexus_tools::invocation;
 
+use nexus_tools::attempt::{Self, Attempt};
+use nexus_tools::failure;
 use nexus_tools::leader::Leader;
-use nexus_tools::leader_registry::LeaderRegistry;
+use nexus_tools::leader_registry::{LeaderRegistry, LeaderSettings};
 use nexus_tools::payment;
 use nexus_tools::tool::Tool;
-use nexus_tools::value::Ports;
+use nexus_tools::value::{Self, Ports};
 use nexus_tools::version;
 use std::ascii;
 use std::bcs;
@@ -77,36 +83,21 @@ const EWrongKey: u64 = 19;
 const EWrongSignature: u64 = 20;
 /// The invocation was requested from a newer version of the package: close it with that one.
 const EWrongVersion: u64 = 21;
-/// The reason is none of the reasons for which an invocation fails.
-const EUnknownReason: u64 = 22;
-/// The detail is longer than 200 bytes: shorten it.
-const EDetailTooLong: u64 = 23;
 /// Only the requester deletes the invocation.
-const ENotRequester: u64 = 24;
+const ENotRequester: u64 = 22;
 /// The invocation is not closed: it can be deleted once it is settled, failed or expired.
-const ENotClosed: u64 = 25;
+const ENotClosed: u64 = 23;
 /// The invocation is not settled: it has no answer.
-const ENotSettled: u64 = 26;
+const ENotSettled: u64 = 24;
+/// The invocation belongs to an execution: `execution::clean_invocation` deletes it.
+const EOfExecution: u64 = 25;
+/// The invocation is not failed or expired: there is no reason why it has no answer.
+const ENotFailed: u64 = 26;
 
 // === Constants ===
 
-/// Why an invocation fails: because of the tool, or because the leader will not (`refused`) or
-/// cannot (`overloaded`) do it.
-const REASONS: vector<vector<u8>> = vector[
-    b"tool_not_registered",
-    b"definition_mismatch",
-    b"input_invalid",
-    b"unreachable",
-    b"timed_out",
-    b"http_error",
-    b"output_invalid",
-    b"output_too_large",
-    b"unauthorized",
-    b"refused",
-    b"overloaded",
-];
-
-const MAX_DETAIL_BYTES: u64 = 200;
+/// What Sui counts for an object of this type beyond its fields.
+const OBJECT_BYTES: u64 = 145;
 /// What a signature of an answer begins with, so that it is none of anything else.
 const SIGNED_OUTCOME: vector<u8> = b"nexus_tools::outcome";
 
@@ -127,6 +118,7 @@ public struct InvocationRequested has copy, drop {
     max_outcome_bytes: u64,
     requires_signed_outcome: bool,
     tool_revision: u64,
+    attempt: Option<Attempt>,
 }
 
 /// A leader closed an invocation with the tool's answer.
@@ -184,6 +176,8 @@ public struct Invocation has key {
     tool: ID,
     fqn: ascii::String,
     requester: address,
+    /// The attempt that it is, if it belongs to an execution.
+    attempt: Option<Attempt>,
     inputs: Ports,
     /// The leaders responsible, in the order of their windows.
     leaders: vector<ID>,
@@ -202,13 +196,15 @@ public struct Invocation has key {
     /// What the leader gets besides for each byte of the outcome.
     fee_per_outcome_byte_mist: u64,
     max_outcome_bytes: u64,
+    /// Whether the detail of a failure is kept with its reason.
+    keeps_detail: bool,
     /// The keys of the tool of which one has to sign the answer; with none, nobody has to.
     signers: vector<vector<u8>>,
     /// The revision of the tool that the requester looked at.
     tool_revision: u64,
     /// The version of the package that it was requested from: that one closes it, or a later one.
     version: u64,
-    /// What is prepaid, until the invocation is closed.
+    /// What is prepaid, until the invocation is closed; of an attempt, until it is taken.
     payment: Balance<SUI>,
     state: State,
 }
@@ -217,7 +213,7 @@ public struct Invocation has key {
 public enum State has copy, drop, store {
     Requested,
     Settled { variant: ascii::String, ports: Ports, leader: ID, settled_at_ms: u64 },
-    Failed { reason: ascii::String, leader: ID, failed_at_ms: u64 },
+    Failed { reason: ascii::String, detail: String, leader: ID, failed_at_ms: u64 },
     Expired,
 }
 
@@ -324,9 +320,9 @@ public fun settle_signed(
 }
 
 /// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds the
-/// rest. The `detail` is in the event alone. Does nothing and returns false when `settle` does.
-/// Aborts with `EUnknownReason`, `EDetailTooLong`, `ENotResponsible`, `ENotWorker`,
-/// `ELeaderSuspended` or `ETooEarly`.
+/// rest. The `detail` is in the event, and is kept where something may read it. Does nothing and returns false when `settle` does.
+/// Aborts with `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`, `ETooEarly`, and as
+/// `failure::check` does.
 public fun fail(
     self: &mut Invocation,
     leader: &Leader,
@@ -335,13 +331,13 @@ public fun fail(
     clock: &Clock,
     ctx: &TxContext,
 ): bool {
-    let reasons = REASONS;
-    assert!(reasons.contains(reason.as_bytes()), EUnknownReason);
-    assert!(detail.length() <= MAX_DETAIL_BYTES, EDetailTooLong);
+    failure::check(&reason, &detail);
     if (!self.authorize(leader, clock, ctx)) return false;
     let (leader, failed_at_ms) = (object::id(leader), clock.timestamp_ms());
-    self.state = State::Failed { reason, leader, failed_at_ms };
-    let fee_mist = self.fail_fee_mist;
+    let is_kept = self.keeps_detail && detail.length() <= self.max_outcome_bytes;
+    let kept = if (is_kept) detail else b"".to_string();
+    self.state = State::Failed { reason, detail: kept, leader, failed_at_ms };
+    let fee_mist = self.fail_fee_mist + kept.length() * self.fee_per_outcome_byte_mist;
     payment::pay(self.payment.split(fee_mist), ctx.sender());
     event::emit(InvocationFailed {
         invocation: object::id(self),
@@ -363,28 +359,16 @@ public fun fail(
 /// `EClosed` or `ENotExpired`.
 public fun expire(self: &mut Invocation, clock: &Clock) {
     assert!(!self.is_closed(), EClosed);
-    assert!(clock.timestamp_ms() >= self.expires_at_ms(), ENotExpired);
-    self.state = State::Expired;
-    event::emit(InvocationExpired {
-        invocation: object::id(self),
-        tool: self.tool,
-        fqn: self.fqn,
-        requester: self.requester,
-        leaders: self.leaders,
-        refund_mist: self.payment.value(),
-    });
-    self.refund();
+    assert!(self.expire_if_due(clock), ENotExpired);
 }
 
-/// Deletes a closed invocation. The storage rebate is the sender's. Aborts with `ENotRequester` or
-/// `ENotClosed`.
+/// Deletes a closed invocation. The storage rebate is the sender's. Aborts with `EOfExecution`,
+/// `ENotRequester` or `ENotClosed`.
 public fun delete(self: Invocation, ctx: &TxContext) {
+    assert!(self.attempt.is_none(), EOfExecution);
     assert!(self.requester == ctx.sender(), ENotRequester);
     assert!(self.is_closed(), ENotClosed);
-    let Invocation { id, tool, fqn, requester, payment, .. } = self;
-    payment.destroy_zero();
-    event::emit(InvocationDeleted { invocation: id.to_inner(), tool, fqn, requester });
-    id.delete();
+    self.destroy();
 }
 
 // === Views ===
@@ -443,6 +427,26 @@ public fun leaders(self: &Invocation): vector<ID> { self.leaders }
 /// What is prepaid, until the invocation is closed.
 public fun payment_mist(self: &Invocation): u64 { self.payment.value() }
 
+/// The attempt that it is, if it belongs to an execution.
+public fun attempt(self: &Invocation): Option<Attempt> { self.attempt }
+
+/// Whether it is settled.
+public fun is_settled(self: &Invocation): bool {
+    match (&self.state) {
+        State::Settled { .. } => true,
+        _ => false,
+    }
+}
+
+/// Why there is no answer: `expired` if no leader closed it in time. Aborts with `ENotFailed`.
+public fun reason(self: &Invocation): ascii::String {
+    match (&self.state) {
+        State::Failed { reason, .. } => *reason,
+        State::Expired => b"expired".to_ascii_string(),
+        _ => abort ENotFailed,
+    }
+}
+
 /// The variant of the answer. Aborts with `ENotSettled`.
 public fun variant(self: &Invocation): ascii::String {
     match (&self.state) {
@@ -457,6 +461,67 @@ public fun ports(self: &Invocation): &Ports {
         State::Settled { ports, .. } => ports,
         _ => abort ENotSettled,
     }
+}
+
+// === Package functions: attempts ===
+
+/// Requests an attempt by leaders that the tool accepts, shares it, and gives its id and the bytes
+/// that it takes.
+public(package) fun request_attempt(
+    attempt: Attempt,
+    tool: &Tool,
+    requester: address,
+    leaders: vector<ID>,
+    settings: &LeaderSettings,
+    max_outcome_bytes: u64,
+    keeps_detail: bool,
+    payment: Balance<SUI>,
+    clock: &Clock,
+    ctx: &mut TxContext,
+): (ID, u64) {
+    let invocation = create(
+        tool,
+        option::some(attempt),
+        requester,
+        value::ports(vector[], vector[]),
+        leaders,
+        settings,
+        max_outcome_bytes,
+        keeps_detail,
+        payment,
+        clock,
+        ctx,
+    );
+    let (id, bytes) = (object::id(&invocation), bcs::to_bytes(&invocation).length() + OBJECT_BYTES);
+    transfer::share_object(invocation);
+    (id, bytes)
+}
+
+/// Expires an invocation that no leader closed in time; false if one still may.
+public(package) fun expire_if_due(self: &mut Invocation, clock: &Clock): bool {
+    if (clock.timestamp_ms() < self.expires_at_ms()) return false;
+    self.state = State::Expired;
+    event::emit(InvocationExpired {
+        invocation: object::id(self),
+        tool: self.tool,
+        fqn: self.fqn,
+        requester: self.requester,
+        leaders: self.leaders,
+        refund_mist: self.payment.value(),
+    });
+    self.refund();
+    true
+}
+
+/// Takes what is left of the payment of a closed attempt.
+public(package) fun take_rest(self: &mut Invocation): Balance<SUI> { self.payment.withdraw_all() }
+
+/// Deletes a closed invocation whose payment was taken.
+public(package) fun destroy(self: Invocation) {
+    let Invocation { id, tool, fqn, requester, payment, .. } = self;
+    payment.destroy_zero();
+    event::emit(InvocationDeleted { invocation: id.to_inner(), tool, fqn, requester });
+    id.delete();
 }
 
 // === Private functions ===
@@ -492,17 +557,49 @@ fun share(
     assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
     assert!(max_outcome_bytes >= tool.min_outcome_bytes(), EOutcomeLimitTooSmall);
     let requires_signed_outcome = tool.requires_signed_outcome();
-    let signers = if (requires_signed_outcome) *tool.keys().keys() else vector[];
-    assert!(!requires_signed_outcome || !signers.is_empty(), EToolWithoutKey);
+    assert!(!requires_signed_outcome || !tool.keys().is_empty(), EToolWithoutKey);
     let payment_mist = quote(registry, tool, input_bytes, max_outcome_bytes, ctx);
     assert!(payment.value() == payment_mist, EWrongPayment);
-    let uid = object::new(ctx);
-    let id = uid.to_inner();
+    let invocation = create(
+        tool,
+        option::none(),
+        ctx.sender(),
+        inputs,
+        leaders,
+        settings,
+        max_outcome_bytes,
+        false,
+        payment.into_balance(),
+        clock,
+        ctx,
+    );
+    let id = object::id(&invocation);
+    transfer::share_object(invocation);
+    id
+}
+
+/// An invocation that nobody may have found wanting.
+fun create(
+    tool: &Tool,
+    attempt: Option<Attempt>,
+    requester: address,
+    inputs: Ports,
+    leaders: vector<ID>,
+    settings: &LeaderSettings,
+    max_outcome_bytes: u64,
+    keeps_detail: bool,
+    payment: Balance<SUI>,
+    clock: &Clock,
+    ctx: &mut TxContext,
+): Invocation {
+    let requires_signed_outcome = tool.requires_signed_outcome();
+    let (settle_fee_mist, fail_fee_mist) = attempt::fees_mist(&attempt, settings, inputs.size(), ctx);
     let invocation = Invocation {
-        id: uid,
+        id: object::new(ctx),
         tool: object::id(tool),
         fqn: tool.fqn(),
-        requester: ctx.sender(),
+        requester,
+        attempt,
         inputs,
         leaders,
         requested_at_ms: clock.timestamp_ms(),
@@ -510,33 +607,34 @@ fun share(
         window_ms: tool.timeout_ms() + settings.grace_ms(),
         price_mist: tool.price_mist(),
         payout: tool.payout(),
-        settle_fee_mist: settings.settle_fee_mist(input_bytes, ctx),
-        fail_fee_mist: settings.fail_fee_mist(input_bytes, ctx),
+        settle_fee_mist,
+        fail_fee_mist,
         fee_per_outcome_byte_mist: settings.fee_per_outcome_byte_mist(),
         max_outcome_bytes,
-        signers,
-        tool_revision,
+        keeps_detail,
+        signers: if (requires_signed_outcome) *tool.keys().keys() else vector[],
+        tool_revision: tool.revision(),
         version: version::number(),
-        payment: payment.into_balance(),
+        payment,
         state: State::Requested,
     };
     event::emit(InvocationRequested {
-        invocation: id,
+        invocation: object::id(&invocation),
         tool: invocation.tool,
         fqn: invocation.fqn,
-        requester: invocation.requester,
+        requester,
         leaders,
         requested_at_ms: invocation.requested_at_ms,
         timeout_ms: invocation.timeout_ms,
         expires_at_ms: invocation.expires_at_ms(),
         price_mist: invocation.price_mist,
-        payment_mist,
+        payment_mist: invocation.payment.value(),
         max_outcome_bytes,
         requires_signed_outcome,
-        tool_revision,
+        tool_revision: invocation.tool_revision,
+        attempt,
     });
-    transfer::share_object(invocation);
-    id
+    invocation
 }
 
 /// Whether the sender may close the invocation in the leader's name now: false if nobody may any
@@ -591,9 +689,9 @@ fun settle_answer(
     true
 }
 
-/// Pays what is left of the payment back to the requester.
+/// Pays what is left of the payment back to the requester; an attempt keeps it for its execution.
 fun refund(self: &mut Invocation) {
-    payment::pay(self.payment.withdraw_all(), self.requester);
+    if (self.attempt.is_none()) payment::pay(self.payment.withdraw_all(), self.requester);
 }
 
 // === Test-only functions ===

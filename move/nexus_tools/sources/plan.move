@@ -11,15 +11,18 @@ public use fun vertex_blocks as Vertex.blocks;
 public use fun vertex_region as Vertex.region;
 public use fun port_name as Port.name;
 public use fun port_sources as Port.sources;
+public use fun port_is_static as Port.is_static;
 public use fun source_reaches as Source.reaches;
 public use fun edge_port as Edge.port;
 public use fun edge_number as Edge.number;
 public use fun edge_vertex as Edge.vertex;
 public use fun edge_input as Edge.input;
 public use fun edge_scope as Edge.scope;
+public use fun edge_keeps as Edge.keeps;
 public use fun edge_rounds as Edge.rounds;
 public use fun edge_element as Edge.element;
 public use fun edge_left as Edge.left;
+public use fun edge_is_static as Edge.is_static;
 public use fun edge_place as Edge.place;
 public use fun block_around as Block.around;
 public use fun block_region as Block.region;
@@ -276,7 +279,7 @@ public(package) fun is_entry(self: &Port): bool { self.is_entry }
 
 public(package) fun is_constant(self: &Port): bool { self.is_constant }
 
-public(package) fun is_static_port(self: &Port): bool { self.is_static }
+public(package) fun port_is_static(self: &Port): bool { self.is_static }
 
 public(package) fun port_sources(self: &Port): &vector<Source> { &self.sources }
 
@@ -299,6 +302,8 @@ public(package) fun edge_input(self: &Edge): u8 { self.input }
 
 public(package) fun edge_scope(self: &Edge): Option<u16> { self.scope }
 
+public(package) fun edge_keeps(self: &Edge): u64 { self.keeps as u64 }
+
 public(package) fun edge_rounds(self: &Edge): &vector<u8> { &self.rounds }
 
 public(package) fun edge_element(self: &Edge): Option<u8> { self.element }
@@ -311,7 +316,7 @@ public(package) fun is_again(self: &Edge): bool { self.kind == DO_WHILE }
 
 public(package) fun is_break(self: &Edge): bool { self.kind == BREAK }
 
-public(package) fun is_static(self: &Edge): bool { self.kind == STATIC }
+public(package) fun edge_is_static(self: &Edge): bool { self.kind == STATIC }
 
 /// Where it leads from the run of this path.
 public(package) fun edge_place(self: &Edge, path: &vector<u32>): vector<u32> {

@@ -12,6 +12,10 @@ requester at once: a closed invocation holds no money. A fee goes to the worker 
 transaction. Terms are fixed by the request: a tool that is changed, unregistered or suspended
 afterwards changes nothing, not even the keys of which one has to sign its answer. `expire` and
 `delete` depend on no version of the package and on no setting: what was prepaid is never locked in.
+
+An invocation can be an attempt of a run of an execution: see `execution`. Its inputs are then
+values by reference, it keeps what is left of its payment until the execution takes it, and the
+execution alone deletes it.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from nexus_tools.bindings.runtime import codecs as _bcs
 from nexus_tools.bindings.runtime import inputs as _inputs
 from nexus_tools.package.views import InvocationView as _InvocationView
 
+from . import attempt as _attempt
 from . import value as _value
 
 EToolNotActive = MoveError(
@@ -106,17 +111,23 @@ EWrongVersion = MoveError(
     "The invocation was requested from a newer version of the package: close it with that one.",
     21,
 )
-EUnknownReason = MoveError(
-    "EUnknownReason", "The reason is none of the reasons for which an invocation fails.", 22
-)
-EDetailTooLong = MoveError("EDetailTooLong", "The detail is longer than 200 bytes: shorten it.", 23)
-ENotRequester = MoveError("ENotRequester", "Only the requester deletes the invocation.", 24)
+ENotRequester = MoveError("ENotRequester", "Only the requester deletes the invocation.", 22)
 ENotClosed = MoveError(
     "ENotClosed",
     "The invocation is not closed: it can be deleted once it is settled, failed or expired.",
+    23,
+)
+ENotSettled = MoveError("ENotSettled", "The invocation is not settled: it has no answer.", 24)
+EOfExecution = MoveError(
+    "EOfExecution",
+    "The invocation belongs to an execution: `execution::clean_invocation` deletes it.",
     25,
 )
-ENotSettled = MoveError("ENotSettled", "The invocation is not settled: it has no answer.", 26)
+ENotFailed = MoveError(
+    "ENotFailed",
+    "The invocation is not failed or expired: there is no reason why it has no answer.",
+    26,
+)
 ERRORS: tuple[MoveError, ...] = (
     EToolNotActive,
     EToolChanged,
@@ -140,11 +151,11 @@ ERRORS: tuple[MoveError, ...] = (
     EWrongKey,
     EWrongSignature,
     EWrongVersion,
-    EUnknownReason,
-    EDetailTooLong,
     ENotRequester,
     ENotClosed,
     ENotSettled,
+    EOfExecution,
+    ENotFailed,
 )
 
 
@@ -164,6 +175,7 @@ class InvocationRequested(MoveStruct, frozen=True):
     max_outcome_bytes: int
     requires_signed_outcome: bool
     tool_revision: int
+    attempt: _attempt.Attempt | None
 
     move_name = "invocation::InvocationRequested"
     bcs: ClassVar[_bcs.Codec[InvocationRequested]] = _bcs.late(
@@ -182,6 +194,7 @@ class InvocationRequested(MoveStruct, frozen=True):
             _bcs.u64,
             _bcs.boolean,
             _bcs.u64,
+            _bcs.option(_attempt.Attempt.bcs),
         )
     )
 
@@ -302,6 +315,8 @@ class Invocation(_InvocationView, MoveStruct, frozen=True):
     tool: Address
     fqn: str
     requester: Address
+    attempt: _attempt.Attempt | None
+    """The attempt that it is, if it belongs to an execution."""
     inputs: _value.Ports
     leaders: tuple[Address, ...]
     """The leaders responsible, in the order of their windows."""
@@ -320,6 +335,8 @@ class Invocation(_InvocationView, MoveStruct, frozen=True):
     fee_per_outcome_byte_mist: int
     """What the leader gets besides for each byte of the outcome."""
     max_outcome_bytes: int
+    keeps_detail: bool
+    """Whether the detail of a failure is kept with its reason."""
     signers: tuple[bytes, ...]
     """The keys of the tool of which one has to sign the answer; with none, nobody has to."""
     tool_revision: int
@@ -327,7 +344,7 @@ class Invocation(_InvocationView, MoveStruct, frozen=True):
     version: int
     """The version of the package that it was requested from: that one closes it, or a later one."""
     payment: int
-    """What is prepaid, until the invocation is closed."""
+    """What is prepaid, until the invocation is closed; of an attempt, until it is taken."""
     state: State.Variant
 
     move_name = "invocation::Invocation"
@@ -338,6 +355,7 @@ class Invocation(_InvocationView, MoveStruct, frozen=True):
             _bcs.address,
             _bcs.string,
             _bcs.address,
+            _bcs.option(_attempt.Attempt.bcs),
             _value.Ports.bcs,
             _bcs.vector(_bcs.address),
             _bcs.u64,
@@ -349,6 +367,7 @@ class Invocation(_InvocationView, MoveStruct, frozen=True):
             _bcs.u64,
             _bcs.u64,
             _bcs.u64,
+            _bcs.boolean,
             _bcs.vector(_bcs.byte_vector),
             _bcs.u64,
             _bcs.u64,
@@ -376,6 +395,7 @@ class State(MoveEnum):
         """The variant `Failed`."""
 
         reason: str
+        detail: str
         leader: Address
         failed_at_ms: int
 
@@ -393,7 +413,10 @@ class State(MoveEnum):
                 State.Settled,
                 _bcs.struct(State.Settled, _bcs.string, _value.Ports.bcs, _bcs.address, _bcs.u64),
             ),
-            (State.Failed, _bcs.struct(State.Failed, _bcs.string, _bcs.address, _bcs.u64)),
+            (
+                State.Failed,
+                _bcs.struct(State.Failed, _bcs.string, _bcs.string, _bcs.address, _bcs.u64),
+            ),
             (State.Expired, _bcs.struct(State.Expired)),
         )
     )
@@ -556,9 +579,9 @@ def fail(
     detail: str | Argument,
 ) -> Result:
     """Records why there is no answer, pays the sender, who is a worker of the leader, and
-    refunds the rest. The `detail` is in the event alone. Does nothing and returns false when
-    `settle` does. Aborts with `EUnknownReason`, `EDetailTooLong`, `ENotResponsible`,
-    `ENotWorker`, `ELeaderSuspended` or `ETooEarly`.
+    refunds the rest. The `detail` is in the event, and is kept where something may read it.
+    Does nothing and returns false when `settle` does. Aborts with `ENotResponsible`,
+    `ENotWorker`, `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
 
     Returns `bool`.
     """
@@ -592,7 +615,7 @@ def expire(builder: TransactionBuilder, package: Package, invocation: ObjectInpu
 def delete(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> None:
     """Deletes a closed invocation.
 
-    The storage rebate is the sender's. Aborts with `ENotRequester` or `ENotClosed`.
+    The storage rebate is the sender's. Aborts with `EOfExecution`, `ENotRequester` or `ENotClosed`.
     """
     builder.move_call(package.id, "invocation", "delete", [_inputs.changed(builder, invocation)])
 
@@ -725,6 +748,38 @@ def payment_mist(builder: TransactionBuilder, package: Package, invocation: Obje
     """
     return builder.move_call(
         package.id, "invocation", "payment_mist", [_inputs.read(builder, invocation)]
+    )
+
+
+def attempt(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
+    """The attempt that it is, if it belongs to an execution.
+
+    Returns `Option<Attempt>`.
+    """
+    return builder.move_call(
+        package.id, "invocation", "attempt", [_inputs.read(builder, invocation)]
+    )
+
+
+def is_settled(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
+    """Whether it is settled.
+
+    Returns `bool`.
+    """
+    return builder.move_call(
+        package.id, "invocation", "is_settled", [_inputs.read(builder, invocation)]
+    )
+
+
+def reason(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
+    """Why there is no answer: `expired` if no leader closed it in time.
+
+    Aborts with `ENotFailed`.
+
+    Returns `String`.
+    """
+    return builder.move_call(
+        package.id, "invocation", "reason", [_inputs.read(builder, invocation)]
     )
 
 

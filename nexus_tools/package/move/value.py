@@ -207,6 +207,28 @@ def values(builder: TransactionBuilder, package: Package, ports: Argument) -> Re
     return builder.move_call(package.id, "value", "values", [ports])
 
 
+def has(
+    builder: TransactionBuilder, package: Package, ports: Argument, name: str | Argument
+) -> Result:
+    """Whether there is a port of this name.
+
+    Returns `bool`.
+    """
+    return builder.move_call(package.id, "value", "has", [ports, _inputs.ascii_text(builder, name)])
+
+
+def list_length(
+    builder: TransactionBuilder, package: Package, ports: Argument, name: str | Argument
+) -> Result:
+    """How many values the port has, if it is a list: of one JSON text the chain cannot tell.
+
+    Returns `Option<u64>`.
+    """
+    return builder.move_call(
+        package.id, "value", "list_length", [ports, _inputs.ascii_text(builder, name)]
+    )
+
+
 def size(builder: TransactionBuilder, package: Package, ports: Argument) -> Result:
     """The bytes that the ports take in an object.
 

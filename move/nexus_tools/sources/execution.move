@@ -1,0 +1,700 @@
+/// An execution of a workflow: its funds, its runs, and who carries them.
+///
+/// Its owner begins it with an entry group, the values of its entry ports, funds, the highest price
+/// of each tool, and one or two leaders, in order. A step is one transaction of a worker: it closes
+/// an invocation, `advance`s the execution by it, and `request`s what is ready since. Values stay
+/// in the closed invocations; what travels is where they are.
+///
+/// Money. A run's invocation is paid from the funds, at today's price, and what is left of its
+/// payment comes back with `advance`. Whoever writes records for the execution is paid what Sui
+/// takes for storing them, to the byte; who removes them gets that from Sui. Where funds do not
+/// cover what a step would need, nothing happens until somebody `refill`s them.
+///
+/// `advance`, `gather`, `cancel`, `expire` and what cleans up depend on no version of the package
+/// and on no setting: funds are never locked in.
+module nexus_tools::execution;
+
+use nexus_tools::attempt;
+use nexus_tools::dag::Dag;
+use nexus_tools::invocation::{Self, Invocation};
+use nexus_tools::leader::Leader;
+use nexus_tools::leader_registry::LeaderRegistry;
+use nexus_tools::payment;
+use nexus_tools::records::{Self, Instance, Run};
+use nexus_tools::terms::{Self, Terms};
+use nexus_tools::tool::Tool;
+use nexus_tools::value::Ports;
+use nexus_tools::walks::{Self, Change, Walks};
+use std::ascii::String;
+use sui::balance::Balance;
+use sui::clock::Clock;
+use sui::coin::Coin;
+use sui::dynamic_field as field;
+use sui::event;
+use sui::sui::SUI;
+
+// === Errors ===
+
+/// The settings were changed since: look at them again.
+const ESettingsChanged: u64 = 0;
+/// The workflow has no entry group of this number.
+const ENoGroup: u64 = 1;
+/// There is not one highest price for each tool of the workflow.
+const ELengthMismatch: u64 = 2;
+/// An execution lasts 90 days at most.
+const ETooLong: u64 = 3;
+/// `max_outcome_bytes` is larger than the registry's `max_ports_bytes`.
+const EOutcomeLimitTooLarge: u64 = 4;
+/// The leader takes no invocations: name another one.
+const ELeaderNotActive: u64 = 5;
+/// The same leader is named twice.
+const ESameLeader: u64 = 6;
+/// The vertex has its entry values already.
+const EValuesGiven: u64 = 7;
+/// This is another workflow than that of the execution.
+const EWrongDag: u64 = 8;
+/// The execution does not name this leader.
+const ENotNamed: u64 = 9;
+/// The sender is neither a worker of the leader nor the owner of the execution.
+const ENotWorker: u64 = 10;
+/// The vertex has another tool.
+const EWrongTool: u64 = 11;
+/// The execution was begun with a newer version of the package: go on with that one.
+const EWrongVersion: u64 = 12;
+/// The invocation does not belong to this execution.
+const EWrongExecution: u64 = 13;
+/// The sender does not own the execution.
+const ENotOwner: u64 = 14;
+/// The execution has ended.
+const EEnded: u64 = 15;
+/// The time of the execution is not over.
+const ENotOver: u64 = 16;
+/// The execution has not ended: `cancel` it, or wait.
+const ENotEnded: u64 = 17;
+/// For 7 days after the end, the owner alone removes what is left.
+const ETooEarly: u64 = 18;
+/// Records or invocations are left: remove them first.
+const ENotClean: u64 = 19;
+
+// === Constants ===
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+const MAX_DAYS: u64 = 90;
+const OWNER_DAYS: u64 = 7;
+/// One command requests so many iterations at most: beyond, gas grows steeply.
+const MAX_ITERATIONS: u64 = 32;
+/// More than any invocation of a run takes when it is requested.
+const INVOCATION_BYTES: u64 = 1_400;
+/// More than any reason has.
+const REFUSAL_BYTES: u64 = 32;
+
+const TERMINATED: vector<u8> = b"terminated";
+const CANCELLED: vector<u8> = b"cancelled";
+const TIMED_OUT: vector<u8> = b"timed_out";
+
+// === Events ===
+
+/// An execution was begun.
+public struct ExecutionBegun has copy, drop {
+    execution: ID,
+    dag: ID,
+    fqn: String,
+    owner: address,
+    leaders: vector<ID>,
+    group: u8,
+    funds_mist: u64,
+    deadline_ms: u64,
+    change: Change,
+}
+
+/// An execution went on with the outcome of a run.
+public struct ExecutionAdvanced has copy, drop {
+    execution: ID,
+    invocation: ID,
+    run: Run,
+    change: Change,
+}
+
+/// A run was not requested, which is a failure of it.
+public struct RunRefused has copy, drop {
+    execution: ID,
+    run: Run,
+    reason: String,
+    change: Change,
+}
+
+/// What a region gathered was brought out of it.
+public struct RegionGathered has copy, drop {
+    execution: ID,
+    region: Instance,
+    change: Change,
+}
+
+/// The funds of an execution do not cover what it would need to go on.
+public struct ExecutionShort has copy, drop {
+    execution: ID,
+    owner: address,
+    needed_mist: u64,
+    funds_mist: u64,
+}
+
+/// The funds of an execution were filled up.
+public struct ExecutionRefilled has copy, drop {
+    execution: ID,
+    amount_mist: u64,
+    funds_mist: u64,
+}
+
+/// Other leaders carry an execution from now on.
+public struct ExecutionLeadersChanged has copy, drop {
+    execution: ID,
+    leaders: vector<ID>,
+}
+
+/// An execution has ended, and what was left of its funds is its owner's.
+public struct ExecutionEnded has copy, drop {
+    execution: ID,
+    dag: ID,
+    owner: address,
+    status: String,
+    steps: u64,
+    refund_mist: u64,
+    ended_at_ms: u64,
+}
+
+/// An execution was deleted.
+public struct ExecutionDeleted has copy, drop {
+    execution: ID,
+    owner: address,
+}
+
+// === Structs ===
+
+/// An execution, shared. All that happens in it writes this object: it is small.
+public struct Execution has key {
+    id: UID,
+    dag: ID,
+    owner: address,
+    funds: Balance<SUI>,
+    walks: Walks,
+    /// How many runs were requested, retries and refusals included.
+    steps: u64,
+    /// How many invocations there are, and how many vertices have entry values.
+    invocations: u64,
+    entries: u64,
+    ended_at_ms: Option<u64>,
+}
+
+/// The key of the terms.
+public struct TermsKey() has copy, drop, store;
+/// The key of the entry values of a vertex.
+public struct EntryKey(u16) has copy, drop, store;
+
+// === Public functions: beginning ===
+
+/// Begins an execution of `dag` with one of its entry groups. The owner consents to the settings of
+/// this revision; to `max_prices_mist`, for each tool; to `max_outcome_bytes` of each outcome; and to
+/// `max_steps`. Give its entry values and share it in the same transaction. Aborts with
+/// `ESettingsChanged`, `ENoGroup`, `ELengthMismatch`, `ETooLong`, `EOutcomeLimitTooLarge`,
+/// `ELeaderNotActive` or `leader_registry::ENotAccepting`.
+public fun begin(
+    registry: &LeaderRegistry,
+    settings_revision: u64,
+    dag: &Dag,
+    group: u8,
+    leader: &Leader,
+    max_prices_mist: vector<u64>,
+    max_outcome_bytes: u64,
+    max_steps: u64,
+    lasts_ms: u64,
+    funds: Coin<SUI>,
+    clock: &Clock,
+    ctx: &mut TxContext,
+): Execution {
+    registry.check_version();
+    registry.check_accepting();
+    let settings = *registry.settings();
+    assert!(settings.revision() == settings_revision, ESettingsChanged);
+    assert!((group as u64) < dag.groups(), ENoGroup);
+    assert!(max_prices_mist.length() == dag.tools().length(), ELengthMismatch);
+    assert!(lasts_ms <= MAX_DAYS * DAY_MS, ETooLong);
+    assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
+    assert!(leader.is_active(), ELeaderNotActive);
+    let mut change = walks::no_change();
+    let mut self = Execution {
+        id: object::new(ctx),
+        dag: object::id(dag),
+        owner: ctx.sender(),
+        funds: funds.into_balance(),
+        walks: walks::begin(dag, group, &mut change, ctx),
+        steps: 0,
+        invocations: 0,
+        entries: 0,
+        ended_at_ms: option::none(),
+    };
+    // The owner stored what there is.
+    self.walks.records_mut().take_bytes();
+    let deadline_ms = clock.timestamp_ms() + lasts_ms;
+    let leaders = vector[object::id(leader)];
+    let terms = terms::new(
+        leaders,
+        settings,
+        max_prices_mist,
+        max_outcome_bytes,
+        max_steps,
+        deadline_ms,
+    );
+    field::add(&mut self.id, TermsKey(), terms);
+    event::emit(ExecutionBegun {
+        execution: object::id(&self),
+        dag: self.dag,
+        fqn: dag.fqn(),
+        owner: self.owner,
+        leaders,
+        group,
+        funds_mist: self.funds.value(),
+        deadline_ms,
+        change,
+    });
+    self
+}
+
+/// Gives the values of the entry ports of a vertex. Aborts with `EValuesGiven` or `ENotOwner`.
+public fun give(self: &mut Execution, vertex: u16, values: Ports, ctx: &TxContext) {
+    assert!(self.owner == ctx.sender(), ENotOwner);
+    assert!(!field::exists_(&self.id, EntryKey(vertex)), EValuesGiven);
+    field::add(&mut self.id, EntryKey(vertex), values);
+    self.entries = self.entries + 1;
+}
+
+/// Makes a new execution available to everyone.
+public fun share(self: Execution) { transfer::share_object(self) }
+
+/// Names the leaders that carry the execution from now on: what is under way stays with those that
+/// it names. Aborts with `ENotOwner`, `EEnded` or `ELeaderNotActive`.
+public fun name_leader(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
+    assert!(leader.is_active(), ELeaderNotActive);
+    self.set_leaders(vector[object::id(leader)], ctx);
+}
+
+/// Names a second leader besides, which may close what the first one did not in its window. Aborts
+/// with `ESameLeader`, and as `name_leader` does.
+public fun name_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
+    assert!(leader.is_active(), ELeaderNotActive);
+    let first = self.terms().leaders()[0];
+    assert!(first != object::id(leader), ESameLeader);
+    self.set_leaders(vector[first, object::id(leader)], ctx);
+}
+
+// === Public functions: steps ===
+
+/// Requests a run that is ready; false if it is not, or if funds are short. The sender is a worker
+/// of a leader that the execution names, or its owner. Aborts with `EWrongDag`, `EWrongTool`,
+/// `ENotNamed`, `ENotWorker` or `EWrongVersion`.
+public fun request(
+    self: &mut Execution,
+    dag: &Dag,
+    tool: &Tool,
+    leader: &Leader,
+    vertex: u16,
+    path: vector<u32>,
+    clock: &Clock,
+    ctx: &mut TxContext,
+): bool {
+    self.authorize(dag, tool, leader, vertex, ctx);
+    let (run, now_ms) = (records::run(vertex, path), clock.timestamp_ms());
+    if (self.is_late(clock) || !self.walks.can_take(run, now_ms)) return false;
+    let needed_mist = self.most_mist(dag, tool, vertex, 1, ctx);
+    if (self.is_short(needed_mist, 0)) return false;
+    self.walks.take(run);
+    self.invoke(dag, tool, run, clock, ctx);
+    self.pay_stored(ctx);
+    self.finish(clock);
+    true
+}
+
+/// Requests up to `limit` iterations that begin with a vertex, in the instance of its region that
+/// has this path around it, and gives how many. The sender is as for `request`, and it aborts as
+/// that does.
+public fun request_iterations(
+    self: &mut Execution,
+    dag: &Dag,
+    tool: &Tool,
+    leader: &Leader,
+    vertex: u16,
+    path: vector<u32>,
+    limit: u64,
+    clock: &Clock,
+    ctx: &mut TxContext,
+): u64 {
+    self.authorize(dag, tool, leader, vertex, ctx);
+    if (self.is_late(clock)) return 0;
+    let mut count = self.walks.iterations(dag, vertex, &path).min(limit).min(MAX_ITERATIONS);
+    if (count == 0) return 0;
+    let needed_mist = self.most_mist(dag, tool, vertex, 1, ctx);
+    if (self.is_short(needed_mist, 0)) return 0;
+    while (self.most_mist(dag, tool, vertex, count, ctx) > self.funds.value()) count = count / 2;
+    let runs = self.walks.take_iterations(dag, vertex, path, count);
+    runs.do_ref!(|run| self.invoke(dag, tool, *run, clock, ctx));
+    self.pay_stored(ctx);
+    self.finish(clock);
+    runs.length()
+}
+
+/// Goes on with a closed invocation: takes what is left of its payment, and brings its outcome to
+/// where it leads. One that nobody closed in time expires by this. Does nothing and returns false
+/// if it is not closed, or did that before, or if funds do not cover what has to be written. Aborts
+/// with `EWrongDag` or `EWrongExecution`.
+public fun advance(
+    self: &mut Execution,
+    dag: &Dag,
+    invocation: &mut Invocation,
+    clock: &Clock,
+    ctx: &TxContext,
+): bool {
+    assert!(object::id(dag) == self.dag, EWrongDag);
+    let attempt = invocation.attempt();
+    assert!(attempt.is_some_and!(|each| each.execution() == object::id(self)), EWrongExecution);
+    let (run, id) = (attempt.destroy_some().run(), object::id(invocation));
+    if (!self.walks.records().awaits(run, id)) return false;
+    if (!invocation.is_closed() && !invocation.expire_if_due(clock)) return false;
+    let variant = if (invocation.is_settled()) option::some(invocation.variant()) else option::none();
+    let needed_mist = self.terms().stored_mist(walks::most_bytes(dag, &run, &variant));
+    if (!self.walks.is_ending() && self.is_short(needed_mist, invocation.payment_mist())) return false;
+    self.funds.join(invocation.take_rest());
+    let mut change = walks::no_change();
+    let now_ms = clock.timestamp_ms();
+    if (variant.is_some()) {
+        let ports = invocation.ports();
+        self.walks.settle(dag, run, variant.borrow(), ports, now_ms, &mut change);
+    } else {
+        self.walks.fail(dag, run, invocation.reason(), now_ms, &mut change);
+    };
+    self.pay_stored(ctx);
+    let execution = object::id(self);
+    event::emit(ExecutionAdvanced { execution, invocation: id, run, change });
+    self.finish(clock);
+    true
+}
+
+/// Brings what a region gathered out of it. Does nothing and returns false if something in it is
+/// left to do, or if funds do not cover what has to be written. Aborts with `EWrongDag`.
+public fun gather(
+    self: &mut Execution,
+    dag: &Dag,
+    region: u16,
+    path: vector<u32>,
+    clock: &Clock,
+    ctx: &TxContext,
+): bool {
+    assert!(object::id(dag) == self.dag, EWrongDag);
+    let instance = records::instance(region, path);
+    let is_left = self.walks.records().knows(instance)
+        && self.walks.records().at(instance).is_left();
+    if (!is_left || self.walks.is_ending()) return false;
+    let needed_mist = self.terms().stored_mist(walks::most_gathered_bytes(dag, region));
+    if (self.is_short(needed_mist, 0)) return false;
+    let mut change = walks::no_change();
+    self.walks.gather(dag, instance, &mut change);
+    self.pay_stored(ctx);
+    event::emit(RegionGathered { execution: object::id(self), region: instance, change });
+    self.finish(clock);
+    true
+}
+
+/// Adds to the funds; anyone may. Aborts with `EEnded`.
+public fun refill(self: &mut Execution, funds: Coin<SUI>) {
+    assert!(self.ended_at_ms.is_none(), EEnded);
+    let amount_mist = funds.value();
+    self.funds.join(funds.into_balance());
+    let (execution, funds_mist) = (object::id(self), self.funds.value());
+    event::emit(ExecutionRefilled { execution, amount_mist, funds_mist });
+}
+
+/// Ends the execution: nothing more is requested, and what is under way is still closed and paid.
+/// Aborts with `ENotOwner` or `EEnded`.
+public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
+    assert!(self.owner == ctx.sender(), ENotOwner);
+    assert!(self.ended_at_ms.is_none(), EEnded);
+    self.walks.end(CANCELLED.to_ascii_string());
+    self.finish(clock);
+}
+
+/// Ends an execution whose time is over, as `cancel` does; anyone may. Aborts with `ENotOver` or
+/// `EEnded`.
+public fun expire(self: &mut Execution, clock: &Clock) {
+    assert!(self.ended_at_ms.is_none(), EEnded);
+    assert!(clock.timestamp_ms() >= self.terms().deadline_ms(), ENotOver);
+    self.walks.end(TIMED_OUT.to_ascii_string());
+    self.finish(clock);
+}
+
+// === Public functions: cleaning up ===
+
+/// Removes what is known of runs. What Sui took for storing it is the sender's: the owner's, or from
+/// 7 days after the end on anyone's. Aborts with `ENotEnded` or `ETooEarly`.
+public fun clean_runs(
+    self: &mut Execution,
+    vertices: vector<u16>,
+    paths: vector<vector<u32>>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    self.authorize_cleaning(clock, ctx);
+    let records = self.walks.records_mut();
+    vertices.zip_do!(paths, |vertex, path| { records.remove_run(records::run(vertex, path)); });
+}
+
+/// Removes what is known of instances of blocks, as `clean_runs` does.
+public fun clean_instances(
+    self: &mut Execution,
+    blocks: vector<u16>,
+    paths: vector<vector<u32>>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    self.authorize_cleaning(clock, ctx);
+    let records = self.walks.records_mut();
+    blocks.zip_do!(paths, |block, path| { records.remove_instance(records::instance(block, path)); });
+}
+
+/// Removes the marks of iterations, as `clean_runs` does.
+public fun clean_marks(
+    self: &mut Execution,
+    region: u16,
+    path: vector<u32>,
+    vertex: u16,
+    input: u8,
+    iterations: vector<u32>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    self.authorize_cleaning(clock, ctx);
+    let records = self.walks.records_mut();
+    iterations.do!(|iteration| {
+        records.remove_mark(records::mark(region, path, vertex, input, iteration));
+    });
+}
+
+/// Removes the entry values of vertices, as `clean_runs` does.
+public fun clean_entries(
+    self: &mut Execution,
+    vertices: vector<u16>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    self.authorize_cleaning(clock, ctx);
+    vertices.do!(|vertex| if (field::exists_(&self.id, EntryKey(vertex))) {
+        let _: Ports = field::remove(&mut self.id, EntryKey(vertex));
+        self.entries = self.entries - 1;
+    });
+}
+
+/// Deletes an invocation of the execution, as `clean_runs` does. Aborts with `EWrongExecution`, too.
+public fun clean_invocation(
+    self: &mut Execution,
+    invocation: Invocation,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    self.authorize_cleaning(clock, ctx);
+    let attempt = invocation.attempt();
+    assert!(attempt.is_some_and!(|each| each.execution() == object::id(self)), EWrongExecution);
+    invocation.destroy();
+    self.invocations = self.invocations - 1;
+}
+
+/// Deletes an execution of which nothing is left, as `clean_runs` does. Aborts with `ENotClean`, too.
+public fun delete(self: Execution, clock: &Clock, ctx: &TxContext) {
+    self.authorize_cleaning(clock, ctx);
+    let left = self.walks.records().length() + self.invocations + self.entries;
+    assert!(left == 0, ENotClean);
+    let Execution { mut id, owner, funds, walks, .. } = self;
+    let _: Terms = field::remove(&mut id, TermsKey());
+    funds.destroy_zero();
+    walks.delete();
+    event::emit(ExecutionDeleted { execution: id.to_inner(), owner });
+    id.delete();
+}
+
+// === Views ===
+
+/// The workflow.
+public fun dag(self: &Execution): ID { self.dag }
+
+/// Who began it.
+public fun owner(self: &Execution): address { self.owner }
+
+/// What is left of the funds.
+public fun funds_mist(self: &Execution): u64 { self.funds.value() }
+
+/// Whether it has ended.
+public fun is_ended(self: &Execution): bool { self.ended_at_ms.is_some() }
+
+// === Private functions: consent ===
+
+fun terms(self: &Execution): &Terms { field::borrow(&self.id, TermsKey()) }
+
+fun set_leaders(self: &mut Execution, leaders: vector<ID>, ctx: &TxContext) {
+    assert!(self.owner == ctx.sender(), ENotOwner);
+    assert!(self.ended_at_ms.is_none(), EEnded);
+    let terms: &mut Terms = field::borrow_mut(&mut self.id, TermsKey());
+    terms.set_leaders(leaders);
+    event::emit(ExecutionLeadersChanged { execution: object::id(self), leaders });
+}
+
+/// Others than those whom the owner chose could request at a moment that harms it.
+fun authorize(
+    self: &Execution,
+    dag: &Dag,
+    tool: &Tool,
+    leader: &Leader,
+    vertex: u16,
+    ctx: &TxContext,
+) {
+    let terms = self.terms();
+    assert!(object::id(dag) == self.dag, EWrongDag);
+    assert!(dag.tools()[dag.vertex(vertex).tool() as u64] == object::id(tool), EWrongTool);
+    assert!(terms.leaders().contains(&object::id(leader)), ENotNamed);
+    assert!(leader.is_worker(ctx.sender()) || ctx.sender() == self.owner, ENotWorker);
+    assert!(terms.is_carried(), EWrongVersion);
+}
+
+fun authorize_cleaning(self: &Execution, clock: &Clock, ctx: &TxContext) {
+    assert!(self.ended_at_ms.is_some(), ENotEnded);
+    let free_at_ms = *self.ended_at_ms.borrow() + OWNER_DAYS * DAY_MS;
+    let is_free = clock.timestamp_ms() >= free_at_ms;
+    assert!(ctx.sender() == self.owner || is_free, ETooEarly);
+}
+
+// === Private functions: steps ===
+
+/// Ends an execution whose time is over; whether it was.
+fun is_late(self: &mut Execution, clock: &Clock): bool {
+    let is_late = clock.timestamp_ms() >= self.terms().deadline_ms();
+    if (is_late && self.ended_at_ms.is_none()) {
+        self.walks.end(TIMED_OUT.to_ascii_string());
+        self.finish(clock);
+    };
+    is_late
+}
+
+/// Invokes the tool for a run that is under way, or refuses to.
+fun invoke(
+    self: &mut Execution,
+    dag: &Dag,
+    tool: &Tool,
+    run: Run,
+    clock: &Clock,
+    ctx: &mut TxContext,
+) {
+    self.steps = self.steps + 1;
+    let number = dag.vertex(run.vertex()).tool();
+    let refusal = self.terms().refusal(tool, number, self.steps);
+    if (refusal.is_some()) {
+        self.refuse(dag, run, refusal.destroy_some(), clock, ctx);
+        return
+    };
+    let attempt = attempt::new(object::id(self), run, self.walks.records().of(run).attempt());
+    let keeps_detail = walks::handles_failure(dag, &run);
+    let payment = {
+        let cost_mist = self.terms().cost_mist(attempt, tool, ctx);
+        self.funds.split(cost_mist)
+    };
+    let terms = self.terms();
+    let leaders = (*terms.leaders()).filter!(|leader| tool.accepts(*leader));
+    let (id, bytes) = invocation::request_attempt(
+        attempt,
+        tool,
+        self.owner,
+        leaders,
+        terms.settings(),
+        terms.max_outcome_bytes(),
+        keeps_detail,
+        payment,
+        clock,
+        ctx,
+    );
+    self.walks.records_mut().invoke(run, id);
+    self.walks.records_mut().write(bytes);
+    self.invocations = self.invocations + 1;
+}
+
+/// Fails a run that is not requested. The sender is paid as for failing an invocation: its owner
+/// alone could know before.
+fun refuse(
+    self: &mut Execution,
+    dag: &Dag,
+    run: Run,
+    reason: String,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    let fee_mist = self.terms().refusal_fee_mist(ctx);
+    payment::pay(self.funds.split(fee_mist), ctx.sender());
+    let mut change = walks::no_change();
+    self.walks.records_mut().refuse(run, reason);
+    self.walks.fail(dag, run, reason, clock.timestamp_ms(), &mut change);
+    if (self.steps > self.terms().max_steps()) self.walks.end(TERMINATED.to_ascii_string());
+    event::emit(RunRefused { execution: object::id(self), run, reason, change });
+}
+
+// === Private functions: money ===
+
+/// What so many requests of a vertex take at most, refused ones included.
+fun most_mist(
+    self: &Execution,
+    dag: &Dag,
+    tool: &Tool,
+    vertex: u16,
+    count: u64,
+    ctx: &TxContext,
+): u64 {
+    let (terms, number) = (self.terms(), dag.vertex(vertex).tool());
+    let run = records::run(vertex, vector[]);
+    let bytes = records::iteration_bytes(dag.vertex(vertex), 1);
+    let attempt = attempt::new(object::id(self), run, 1);
+    let requested_mist =
+        terms.cost_mist(attempt, tool, ctx) + terms.stored_mist(bytes + INVOCATION_BYTES);
+    let last = terms.refusal(tool, number, self.steps + count);
+    if (last.is_none()) return count * requested_mist;
+    let failed_bytes = walks::most_bytes(dag, &run, &option::none());
+    let refused_mist =
+        terms.refusal_fee_mist(ctx) + terms.stored_mist(bytes + failed_bytes + REFUSAL_BYTES);
+    count * requested_mist.max(refused_mist)
+}
+
+/// Whether the funds, with what comes back, do not cover so much.
+fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
+    let funds_mist = self.funds.value() + back_mist;
+    let is_short = funds_mist < needed_mist;
+    if (is_short) {
+        let (execution, owner) = (object::id(self), self.owner);
+        event::emit(ExecutionShort { execution, owner, needed_mist, funds_mist });
+    };
+    is_short
+}
+
+/// Pays the sender what it stored.
+fun pay_stored(self: &mut Execution, ctx: &TxContext) {
+    let bytes = self.walks.records_mut().take_bytes();
+    let amount_mist = self.terms().stored_mist(bytes);
+    payment::pay(self.funds.split(amount_mist), ctx.sender());
+}
+
+/// Ends the execution if nothing happens any more, and pays its funds back.
+fun finish(self: &mut Execution, clock: &Clock) {
+    if (!self.walks.is_over() || self.ended_at_ms.is_some()) return;
+    let ended_at_ms = clock.timestamp_ms();
+    self.ended_at_ms = option::some(ended_at_ms);
+    event::emit(ExecutionEnded {
+        execution: object::id(self),
+        dag: self.dag,
+        owner: self.owner,
+        status: self.walks.status(),
+        steps: self.steps,
+        refund_mist: self.funds.value(),
+        ended_at_ms,
+    });
+    payment::pay(self.funds.withdraw_all(), self.owner);
+}
