@@ -32,7 +32,7 @@ const MARK_BYTES: u64 = 330;
 const NUMBER_BYTES: u64 = 4;
 const DELIVERY_BYTES: u64 = 9;
 const CURSOR_BYTES: u64 = 12;
-const BROUGHT_BYTES: u64 = 20;
+const BROUGHT_BYTES: u64 = 22;
 
 /// How deep blocks nest at most.
 const MAX_DEPTH: u64 = 8;
@@ -111,6 +111,7 @@ public struct Cursor has copy, drop, store {
 public struct Brought has copy, drop, store {
     vertex: u16,
     port: u8,
+    origin: u16,
     edge: u16,
     round: u32,
     is_static: bool,
@@ -397,6 +398,7 @@ public(package) fun put_in_scope(
     dag: &Dag,
     instance: Instance,
     edge: &Edge,
+    origin: u16,
     round: u32,
     length: u32,
 ): bool {
@@ -412,7 +414,7 @@ public(package) fun put_in_scope(
     let element_bytes = if (element.is_some()) 1 else 0;
     self.bytes = self.bytes + BROUGHT_BYTES + rounds.length() + element_bytes;
     let edge = edge.number();
-    let brought = Brought { vertex, port, edge, round, is_static, rounds, element, length };
+    let brought = Brought { vertex, port, origin, edge, round, is_static, rounds, element, length };
     self.at_mut(instance).brought.push_back(brought);
     true
 }

@@ -293,7 +293,7 @@ fun bring(
             else if (!runs.contains(&run)) runs.push_back(run);
         } else {
             let instance = records::instance(scope.destroy_some(), place);
-            if (!self.records.put_in_scope(dag, instance, edge, round, lengths[i])) {
+            if (!self.records.put_in_scope(dag, instance, edge, origin, round, lengths[i])) {
                 self.race(dag, edge, place, change);
             } else if (!instances.contains(&instance)) {
                 instances.push_back(instance);

@@ -150,6 +150,7 @@ class Brought(MoveStruct, frozen=True):
 
     vertex: int
     port: int
+    origin: int
     edge: int
     round: int
     is_static: bool
@@ -163,6 +164,7 @@ class Brought(MoveStruct, frozen=True):
             Brought,
             _bcs.u16,
             _bcs.u8,
+            _bcs.u16,
             _bcs.u16,
             _bcs.u32,
             _bcs.boolean,
