@@ -23,7 +23,7 @@ use nexus_tools::payment;
 use nexus_tools::records::{Self, Instance, Run};
 use nexus_tools::terms::{Self, Terms};
 use nexus_tools::tool::Tool;
-use nexus_tools::value::Ports;
+use nexus_tools::value::{Ports, Value};
 use nexus_tools::walks::{Self, Change, Walks};
 use std::ascii::String;
 use sui::balance::Balance;
@@ -85,8 +85,6 @@ const OWNER_DAYS: u64 = 7;
 const MAX_ITERATIONS: u64 = 32;
 /// More than any invocation of a run takes when it is requested.
 const INVOCATION_BYTES: u64 = 1_400;
-/// More than any reason has.
-const REFUSAL_BYTES: u64 = 32;
 
 const TERMINATED: vector<u8> = b"terminated";
 const CANCELLED: vector<u8> = b"cancelled";
@@ -365,8 +363,8 @@ public fun advance(
     let mut change = walks::no_change();
     let now_ms = clock.timestamp_ms();
     if (variant.is_some()) {
-        let ports = invocation.ports();
-        self.walks.settle(dag, run, variant.borrow(), ports, now_ms, &mut change);
+        let (variant, ports) = (variant.borrow(), invocation.ports());
+        self.walks.settle(dag, run, variant, ports, now_ms, &mut change);
     } else {
         self.walks.fail(dag, run, invocation.reason(), now_ms, &mut change);
     };
@@ -531,6 +529,17 @@ public fun funds_mist(self: &Execution): u64 { self.funds.value() }
 /// Whether it has ended.
 public fun is_ended(self: &Execution): bool { self.ended_at_ms.is_some() }
 
+// === Package functions ===
+
+public(package) fun walks(self: &Execution): &Walks { &self.walks }
+
+/// The value that was given for an entry port, if one was.
+public(package) fun entry(self: &Execution, vertex: u16, port: &String): Option<Value> {
+    if (!field::exists_(&self.id, EntryKey(vertex))) return option::none();
+    let values: &Ports = field::borrow(&self.id, EntryKey(vertex));
+    if (values.has(port)) option::some(values.port(port)) else option::none()
+}
+
 // === Private functions: consent ===
 
 fun terms(self: &Execution): &Terms { field::borrow(&self.id, TermsKey()) }
@@ -572,10 +581,7 @@ fun authorize_cleaning(self: &Execution, clock: &Clock, ctx: &TxContext) {
 /// Ends an execution whose time is over; whether it was.
 fun is_late(self: &mut Execution, clock: &Clock): bool {
     let is_late = clock.timestamp_ms() >= self.terms().deadline_ms();
-    if (is_late && self.ended_at_ms.is_none()) {
-        self.walks.end(TIMED_OUT.to_ascii_string());
-        self.finish(clock);
-    };
+    if (is_late && self.ended_at_ms.is_none()) self.expire(clock);
     is_late
 }
 
@@ -650,18 +656,11 @@ fun most_mist(
     count: u64,
     ctx: &TxContext,
 ): u64 {
-    let (terms, number) = (self.terms(), dag.vertex(vertex).tool());
-    let run = records::run(vertex, vector[]);
-    let bytes = records::iteration_bytes(dag.vertex(vertex), 1);
-    let attempt = attempt::new(object::id(self), run, 1);
-    let requested_mist =
-        terms.cost_mist(attempt, tool, ctx) + terms.stored_mist(bytes + INVOCATION_BYTES);
-    let last = terms.refusal(tool, number, self.steps + count);
-    if (last.is_none()) return count * requested_mist;
-    let failed_bytes = walks::most_bytes(dag, &run, &option::none());
-    let refused_mist =
-        terms.refusal_fee_mist(ctx) + terms.stored_mist(bytes + failed_bytes + REFUSAL_BYTES);
-    count * requested_mist.max(refused_mist)
+    let (number, run) = (dag.vertex(vertex).tool(), records::run(vertex, vector[]));
+    let requested_bytes = records::iteration_bytes(dag.vertex(vertex), 1) + INVOCATION_BYTES;
+    let refused_bytes = walks::most_bytes(dag, &run, &option::none());
+    let step = self.steps + count;
+    count * self.terms().most_mist(tool, number, step, requested_bytes, refused_bytes, ctx)
 }
 
 /// Whether the funds, with what comes back, do not cover so much.
@@ -678,8 +677,8 @@ fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
 /// Pays the sender what it stored.
 fun pay_stored(self: &mut Execution, ctx: &TxContext) {
     let bytes = self.walks.records_mut().take_bytes();
-    let amount_mist = self.terms().stored_mist(bytes);
-    payment::pay(self.funds.split(amount_mist), ctx.sender());
+    let paid_mist = self.terms().stored_mist(bytes);
+    payment::pay(self.funds.split(paid_mist), ctx.sender());
 }
 
 /// Ends the execution if nothing happens any more, and pays its funds back.

@@ -71,11 +71,29 @@ public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): 
     else option::none()
 }
 
+/// What a request takes at most, up to this step, if it writes so many bytes, or in place of them
+/// more if it is refused.
+public(package) fun most_mist(
+    self: &Terms,
+    tool: &Tool,
+    number: u16,
+    step: u64,
+    requested_bytes: u64,
+    refused_bytes: u64,
+    ctx: &TxContext,
+): u64 {
+    let settle_fee_mist = self.settings.settle_fee_mist(attempt::record_bytes(), ctx);
+    let requested_mist = self.cost_of_mist(settle_fee_mist, tool) + self.stored_mist(requested_bytes);
+    if (self.refusal(tool, number, step).is_none()) return requested_mist;
+    let bytes = requested_bytes + refused_bytes;
+    requested_mist.max(self.refusal_fee_mist(ctx) + self.stored_mist(bytes))
+}
+
 /// What an attempt costs at most: the tool's price, the leader's fees and the largest outcome.
 public(package) fun cost_mist(self: &Terms, attempt: Attempt, tool: &Tool, ctx: &TxContext): u64 {
     let (settle_fee_mist, _) =
         attempt::fees_mist(&option::some(attempt), &self.settings, 0, ctx);
-    tool.price_mist() + settle_fee_mist + self.stored_mist(self.max_outcome_bytes)
+    self.cost_of_mist(settle_fee_mist, tool)
 }
 
 /// What a worker gets that finds a run to be refused: what the transaction costs.
@@ -89,5 +107,9 @@ public(package) fun stored_mist(self: &Terms, bytes: u64): u64 {
 }
 
 // === Private functions ===
+
+fun cost_of_mist(self: &Terms, settle_fee_mist: u64, tool: &Tool): u64 {
+    tool.price_mist() + settle_fee_mist + self.stored_mist(self.max_outcome_bytes)
+}
 
 fun because(reason: vector<u8>): Option<String> { option::some(reason.to_ascii_string()) }
