@@ -254,6 +254,7 @@ public fun begin(
         deadline_ms,
         change,
     });
+    self.finish(clock);
     self
 }
 

@@ -385,6 +385,9 @@ public(package) fun block_region(self: &Block): Option<u8> { self.region }
 
 public(package) fun needs(self: &Block): &vector<Input> { &self.needs }
 
+/// How many cursors a block has at most.
+public(package) fun max_cursors(): u64 { MAX_EDGES }
+
 public(package) fun cursors(self: &Block): &vector<u16> { &self.cursors }
 
 public(package) fun starts(self: &Block): &vector<u16> { &self.starts }

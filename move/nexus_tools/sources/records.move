@@ -594,10 +594,11 @@ public(package) fun edge_bytes(dag: &Dag, edge: &Edge): u64 {
     let scope = edge.scope();
     if (scope.is_none()) return run_bytes;
     let block = dag.block(scope.destroy_some());
-    // A loop that opens starts runs, and opens regions; a region that opens has cursors.
-    let starts = block.cursors().length() + block.starts().length();
+    // A loop that opens starts runs, or opens regions; a region that opens has cursors.
+    let start_bytes = run_bytes + CURSOR_BYTES * plan::max_cursors();
     INSTANCE_BYTES + NUMBER_BYTES * MAX_DEPTH + BROUGHT_BYTES + 1 + edge.rounds().length()
-        + starts * run_bytes
+        + CURSOR_BYTES * block.cursors().length()
+        + start_bytes * block.starts().length()
 }
 
 /// The bytes of the records of so many iterations of a vertex.
