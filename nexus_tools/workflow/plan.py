@@ -69,6 +69,8 @@ class PlannedEdge:
 class PlannedVertex:
     """A vertex with its ports, in which `into` has the edges of each, and the blocks around it.
 
+    Ports are in the order of their names, in which tools sign them.
+
     `constants` are ports with a default value, `entries` are entry ports.
     """
 
@@ -211,7 +213,7 @@ class _Planner:
         return PlannedVertex(
             vertex,
             self._around[vertex.name],
-            dict(into),
+            dict(sorted(into.items())),
             frozenset(constants),
             frozenset(vertex.entry_ports),
             dict(variants),
