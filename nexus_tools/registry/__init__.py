@@ -17,11 +17,24 @@ from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, re
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
+from nexus_tools.registry.step_commands import (
+    ExecutionStep,
+    Foresight,
+    Gather,
+    RequestIterations,
+    RequestRun,
+    StepCommands,
+    add_advance,
+    closed_with,
+)
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
     "Administration",
+    "ExecutionStep",
+    "Foresight",
+    "Gather",
     "History",
     "InvocationFailedError",
     "Invocations",
@@ -30,13 +43,18 @@ __all__ = [
     "RegisterResult",
     "RegisteredTool",
     "Registration",
+    "RequestIterations",
+    "RequestRun",
     "Step",
+    "StepCommands",
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",
+    "add_advance",
     "add_outcome",
     "add_request",
     "choose_leaders",
+    "closed_with",
     "outcome_of",
     "quote_mist",
     "read_records",
