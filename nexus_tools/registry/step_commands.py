@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from nexus_tools.bindings.runtime import ObjectInput
 from nexus_tools.package import Deployment, tool_id
 from nexus_tools.package.move import execution as calls
 from nexus_tools.package.move.walks import Change
@@ -217,7 +218,11 @@ class StepCommands:
         return self._tools[vertex]
 
     def add(
-        self, builder: TransactionBuilder, execution: Address, leader: Address, step: ExecutionStep
+        self,
+        builder: TransactionBuilder,
+        execution: ObjectInput,
+        leader: Address,
+        step: ExecutionStep,
     ) -> None:
         """The command of a step. Its sender is a worker of the leader, or owns the execution."""
         package, dag = self._deployment.package, self._dag
