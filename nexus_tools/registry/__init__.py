@@ -18,6 +18,8 @@ from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.step_commands import (
+    MAX_ITERATIONS,
+    MAX_STEPS,
     ExecutionStep,
     Foresight,
     Gather,
@@ -31,6 +33,8 @@ from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, T
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
+    "MAX_ITERATIONS",
+    "MAX_STEPS",
     "Administration",
     "ExecutionStep",
     "Foresight",

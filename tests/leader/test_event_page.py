@@ -1,7 +1,7 @@
 import pytest
 
 from nexus_tools.client import Cursor, EventRecord, Progress
-from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.end import Closed
 from nexus_tools.leader.event_page import EventPage
 from nexus_tools.package import Deployment
 from nexus_tools.sui.address import ADDRESS, Address
