@@ -165,7 +165,9 @@ class _Planner:
         source, target = self._around[edge.source.vertex], self._around[edge.target.vertex]
         keeps = shared_length(source, target)
         kind, enters = edge.kind, target[keeps:]
-        if kind is EdgeKind.STATIC and not enters:
+        enters_nothing = kind is EdgeKind.STATIC and not enters
+        leaves_nothing = kind is EdgeKind.BREAK and keeps == len(source)
+        if enters_nothing or leaves_nothing:
             kind = EdgeKind.NORMAL
         zeros, scope = self._scope(kind, enters)
         loops = (at for at in range(keeps, len(target)) if self._is_loop(target[at]))

@@ -222,7 +222,7 @@ public fun add_blocks(
 }
 
 /// Adds to the blocks of a page what gets their lists: `blocks` are their places in the page, `rows`
-/// edges as `add_edges` takes them, and `sources` the vertices that have such edges, in order. Aborts
+/// edges as `add_edges` takes them, and `sources` the vertex of each edge that leads there. Aborts
 /// with `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or `plan::ETooLarge`.
 public fun add_collects(
     self: &mut Dag,
@@ -622,15 +622,16 @@ fun check_cursor(self: &Dag, vertex: &Vertex, region: &Block) {
     });
 }
 
-/// The sources of a list have an edge to it, and are told once.
+/// The sources of a list are told in order, each as often as it has an edge to it.
 fun check_sources(self: &Dag, collect: &Collect) {
     let (edge, sources) = (collect.edge(), collect.sources());
     assert!(!sources.is_empty(), EWrongPlan);
     sources.length().do!(|i| {
         assert!((sources[i] as u64) < self.vertices, EWrongPlan);
-        assert!(i == 0 || sources[i - 1] < sources[i], EWrongPlan);
-        let (edges, _) = self.vertex(sources[i]).edges_to(edge.vertex(), edge.input());
-        assert!(edges.any!(|each| each.left() == edge.left()), EWrongPlan);
+        assert!(i == 0 || sources[i - 1] <= sources[i], EWrongPlan);
+        let edges = self.vertex(sources[i]).edges_to(edge.vertex(), edge.input());
+        let leaving = edges.count!(|each| each.left() == edge.left());
+        assert!(leaving == sources.count!(|each| each == &sources[i]), EWrongPlan);
     });
 }
 

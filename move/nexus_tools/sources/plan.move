@@ -163,7 +163,8 @@ public struct Input has copy, drop, store {
 /// An edge that takes what a region gathered.
 public struct Collect has copy, drop, store {
     edge: Edge,
-    /// The vertices with such an edge. If they are several, an iteration could bring two values.
+    /// The vertices of the edges that lead there. If they are several, an iteration could bring two
+    /// values.
     sources: vector<u16>,
 }
 
@@ -302,20 +303,13 @@ public(package) fun edge_of(self: &Vertex, number: u16): (Edge, String) {
     }
 }
 
-/// The edges that lead to a port of a vertex, with the variants that have them.
-public(package) fun edges_to(
-    self: &Vertex,
-    vertex: u16,
-    input: u8,
-): (vector<Edge>, vector<String>) {
-    let (mut edges, mut variants) = (vector[], vector[]);
+/// The edges that lead to a port of a vertex.
+public(package) fun edges_to(self: &Vertex, vertex: u16, input: u8): vector<Edge> {
+    let mut edges = vector[];
     self.variants.do_ref!(|variant| variant.edges.do_ref!(|edge| {
-        if (edge.vertex == vertex && edge.input == input) {
-            edges.push_back(*edge);
-            variants.push_back(variant.name);
-        };
+        if (edge.vertex == vertex && edge.input == input) edges.push_back(*edge);
     }));
-    (edges, variants)
+    edges
 }
 
 // === Package functions: ports ===
@@ -431,9 +425,10 @@ public(package) fun input_port(self: &Input): u8 { self.port }
 
 public(package) fun collect_edge(self: &Collect): &Edge { &self.edge }
 
+/// The vertex of each edge that leads there.
 public(package) fun collect_sources(self: &Collect): &vector<u16> { &self.sources }
 
-/// The vertices from which a region gathers a list for a port.
+/// The vertex of each edge by which a region gathers a list for a port.
 public(package) fun gathered_from(self: &Block, vertex: u16, input: u8): &vector<u16> {
     let found = self.collects.find_index!(|each| {
         each.edge.vertex == vertex && each.edge.input == input

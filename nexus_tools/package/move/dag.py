@@ -356,8 +356,8 @@ def add_collects(
     sources: Sequence[Sequence[int]] | Argument,
 ) -> None:
     """Adds to the blocks of a page what gets their lists: `blocks` are their places in the page,
-    `rows` edges as `add_edges` takes them, and `sources` the vertices that have such edges,
-    in order. Aborts with `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or
+    `rows` edges as `add_edges` takes them, and `sources` the vertex of each edge that leads
+    there. Aborts with `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or
     `plan::ETooLarge`.
     """
     builder.move_call(
