@@ -17,11 +17,28 @@ from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, re
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
+from nexus_tools.registry.step_commands import (
+    MAX_ITERATIONS,
+    MAX_STEPS,
+    ExecutionStep,
+    Foresight,
+    Gather,
+    RequestIterations,
+    RequestRun,
+    StepCommands,
+    add_advance,
+    closed_with,
+)
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
+    "MAX_ITERATIONS",
+    "MAX_STEPS",
     "Administration",
+    "ExecutionStep",
+    "Foresight",
+    "Gather",
     "History",
     "InvocationFailedError",
     "Invocations",
@@ -30,13 +47,18 @@ __all__ = [
     "RegisterResult",
     "RegisteredTool",
     "Registration",
+    "RequestIterations",
+    "RequestRun",
     "Step",
+    "StepCommands",
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",
+    "add_advance",
     "add_outcome",
     "add_request",
     "choose_leaders",
+    "closed_with",
     "outcome_of",
     "quote_mist",
     "read_records",
