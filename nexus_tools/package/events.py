@@ -1,9 +1,11 @@
-"""What happens to tools, leaders and invocations, as the chain tells it."""
+"""What happens to tools, leaders, invocations, workflows and executions, as the chain tells it."""
 
 from nexus_tools.client import EventFilter
 from nexus_tools.package.deployment import Deployment
 from nexus_tools.package.move import (
     collateral,
+    dag,
+    execution,
     invocation,
     leader,
     leader_registry,
@@ -22,6 +24,8 @@ RegistryEvent = (
     | tool_registry.AnyEvent
     | leader_registry.AnyEvent
     | invocation.AnyEvent
+    | dag.AnyEvent
+    | execution.AnyEvent
     | version.AnyEvent
 )
 """Any event of the package."""

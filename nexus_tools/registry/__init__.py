@@ -18,6 +18,8 @@ from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
+from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
@@ -27,6 +29,8 @@ __all__ = [
     "Invocations",
     "LeaderRecord",
     "LeaderRegistry",
+    "PublishResult",
+    "PublishedWorkflow",
     "RegisterResult",
     "RegisteredTool",
     "Registration",
@@ -34,10 +38,12 @@ __all__ = [
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",
+    "Workflows",
     "add_outcome",
     "add_request",
     "choose_leaders",
     "outcome_of",
     "quote_mist",
     "read_records",
+    "tool_facts",
 ]
