@@ -1,7 +1,9 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.execution_reading import ExecutionState, RunView
 from nexus_tools.registry.execution_records import ExecutionRecords
+from nexus_tools.registry.executions import Begun, Executions
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -40,8 +42,11 @@ __all__ = [
     "MAX_ITERATIONS",
     "MAX_STEPS",
     "Administration",
+    "Begun",
     "ExecutionRecords",
+    "ExecutionState",
     "ExecutionStep",
+    "Executions",
     "Foresight",
     "Gather",
     "History",
@@ -57,6 +62,7 @@ __all__ = [
     "RequestIterations",
     "RequestRun",
     "RunResolver",
+    "RunView",
     "Step",
     "StepCommands",
     "ToolFilter",

@@ -1,6 +1,6 @@
 """A workflow executed on this machine, with stubs or with real tools."""
 
-from nexus_tools.workflow.simulation.entry_values import chosen_group, entry_names
+from nexus_tools.workflow.simulation.entry_values import chosen_group, entry_names, entry_values
 from nexus_tools.workflow.simulation.simulation import (
     SimulatedCall,
     SimulatedResult,
@@ -23,6 +23,7 @@ __all__ = [
     "ToolFunction",
     "chosen_group",
     "entry_names",
+    "entry_values",
     "read_stubs",
     "simulate",
 ]
