@@ -1,6 +1,6 @@
 """A workflow executed on this machine, with stubs or with real tools."""
 
-from nexus_tools.workflow.simulation.entry_values import chosen_group, entry_names, entry_values
+from nexus_tools.workflow.simulation.entries import chosen_group, entry_names, entry_values
 from nexus_tools.workflow.simulation.simulation import (
     SimulatedCall,
     SimulatedResult,
