@@ -88,8 +88,8 @@ class PlannedBlock:
 
     An instance opens when its `needs` are there: for a region all ports that edges from outside
     lead to, for a loop those of `static` edges. Then the `cursors` of a region start, one run for
-    each iteration, and the `starts` of a loop, vertices and regions, may. `collects` are the ports
-    that get a list when a region closes.
+    each iteration, and the `starts` of a loop may: vertices and regions that wait for nothing from
+    inside. `collects` are the ports that get a list when a region closes.
     """
 
     kind: BlockKind
@@ -140,8 +140,12 @@ def _check(document: Document, structure: Structure) -> None:
 class _Planner:
     def __init__(self, document: Document, structure: Structure) -> None:
         self._document = document
+        self._declared = {vertex.name: vertex for vertex in document.vertices}
         self._blocks = structure.blocks
         self._around = structure.around
+        self._ancestors: list[tuple[int, ...]] = []
+        for parent in (block.parent for block in structure.blocks):  # parents come first
+            self._ancestors.append(() if parent is None else (*self._ancestors[parent], parent))
         self._edges = [self._edge(number, edge) for number, edge in enumerate(document.edges)]
         self._into: dict[str, list[PlannedEdge]] = defaultdict(list)
         self._out: dict[str, list[PlannedEdge]] = defaultdict(list)
@@ -224,7 +228,7 @@ class _Planner:
 
     def _block(self, number: int) -> PlannedBlock:
         block = self._blocks[number]
-        around = self._ancestors(number)
+        around = self._ancestors[number]
         loop = self._is_loop(number)
         out = (edge for name in block.vertices for edge in self._out[name])
         collects = {edge.target: edge for edge in out if edge.left == number}
@@ -237,14 +241,6 @@ class _Planner:
             tuple(self._starts(number)) if loop else (),
             collects,
         )
-
-    def _ancestors(self, number: int) -> tuple[int, ...]:
-        around: tuple[int, ...] = ()
-        parent = self._blocks[number].parent
-        while parent is not None:
-            around = (parent, *around)
-            parent = self._blocks[parent].parent
-        return around
 
     def _needs(self, number: int) -> list[InputPort]:
         entering = (
@@ -273,11 +269,26 @@ class _Planner:
                 yield name
 
     def _starts(self, loop: int) -> Iterator[str | int]:
-        """The vertices and regions of its first round in which no region is in between."""
+        """The vertices and regions that wait for nothing from inside the loop.
+
+        Only those can start by its opening, all others do by what comes later. None of them has a
+        region in between.
+        """
+        region = self._region(self._ancestors[loop])
+        brought = {edge.target for edge in self._entering[loop]}
         for name in self._blocks[loop].vertices:
-            if self._region(self._around[name]) == self._region(self._ancestors(loop)):
-                yield name
-        for number, block in enumerate(self._blocks):
-            around = self._ancestors(number) if block.kind is BlockKind.REGION else ()
-            if loop in around and self._region(around) == self._region(self._ancestors(loop)):
+            around = self._around[name]
+            if self._region(around) == region:
+                inner = around[around.index(loop) + 1 :]
+                if brought.issuperset(self._fed(name).union(*map(self._needs, inner))):
+                    yield name
+        for number, around in enumerate(self._ancestors):
+            if self._is_loop(number) or loop not in around:
+                continue
+            if self._region(around) == region and brought.issuperset(self._needs(number)):
                 yield number
+
+    def _fed(self, name: str) -> set[InputPort]:
+        """The ports of a vertex to which nothing but edges brings values."""
+        given = {*self._declared[name].entry_ports, *self._constants[name]}
+        return {edge.target for edge in self._into[name] if edge.target.port not in given}
