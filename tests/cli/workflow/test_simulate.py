@@ -224,6 +224,35 @@ def test_what_was_recorded_comes_again(simulate, workflows, examples, tmp_path):
     assert results(again) == [10]
 
 
+def test_what_a_tool_raises_is_told_with_its_place(home, workflows, tmp_path):
+    tools = tmp_path / "broken.py"
+    tools.write_text(BROKEN)
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    result = home.run(*arguments, "--tools", tools)
+    assert result.code == 1
+    assert (
+        "split failed, http_error: the tool responded with 500: KeyError: 'x' "
+        f"in {tools}, line 8: return {{}}[text]"
+    ) in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+BROKEN = '''
+from nexus_tools.toolkit import Variant, tool
+
+class Lines(Variant, name="ok"):
+    lines: list[str]
+
+def lines_of(text):
+    return {}[text]
+
+@tool("xyz.example.text.split_lines@1")
+async def split_lines(text: str) -> Lines:
+    """Breaks."""
+    return Lines(lines=lines_of(text))
+'''
+
+
 def test_a_tool_that_blocks_everything_blocks_no_simulation(home, workflows, tmp_path):
     tools = tmp_path / "blocking.py"
     tools.write_text(BLOCKING)

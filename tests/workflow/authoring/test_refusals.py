@@ -550,7 +550,7 @@ def test_a_warning_names_the_line():
     assert str(warning).startswith("report.py:5: 'Vertex: improve' starves")
 
 
-def test_a_step_in_place_of_a_value_is_answered_with_a_port_of_it():
+def test_where_a_step_stands_in_place_of_a_value_the_hint_names_a_port_of_it():
     assert refused(FOUND + "flow.add(write, notes=found)").hint == (
         "name a variant and a port: search.ok.papers"
     )
