@@ -118,7 +118,7 @@ class ToolServer:
         self._is_gated = True
 
     def tell_causes(self) -> None:
-        """Say in responses what broke, and where, if nobody but the author of the tools gets them."""
+        """Say in responses what broke, and where: for servers that only their author reaches."""
         for endpoint in self._endpoints.values():
             endpoint.tells_cause = True
 

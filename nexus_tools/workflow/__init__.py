@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         ToolFunction,
         chosen_group,
         entry_names,
+        needed_names,
         read_stubs,
         simulate,
     )
@@ -144,6 +145,7 @@ __all__ = [
     "entry_names",
     "lint",
     "lint_interfaces",
+    "needed_names",
     "place_of",
     "places_in",
     "plan_of",
@@ -171,6 +173,7 @@ __getattr__ = late_names(
             "ToolFunction",
             "chosen_group",
             "entry_names",
+            "needed_names",
             "read_stubs",
             "simulate",
         ),

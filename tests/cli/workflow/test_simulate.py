@@ -109,6 +109,8 @@ def test_what_is_no_json_is_a_text(simulate):
         (["--input", "text=1", "--stubs", "/nowhere"], "usage"),
         (["--input", "text=1", "--tools", "/nowhere.py"], "target_unknown"),
         (["--input", "text=1", "--price", "xyz.example.math.sum@1=much"], "usage"),
+        (["--input", "text=1", "--price", "0.5"], "price_malformed"),
+        (["--input", "text=1", "--price", "smu=0.5"], "tool_unknown"),
     ],
 )
 def test_wrong_usage_is_told(home, workflows, options, code):
@@ -189,8 +191,26 @@ def test_a_deadline_ends_it(home, workflows):
 def test_prices_are_in_the_estimate(simulate, workflows):
     stubs = ("--input", "text=x", "--stubs", workflows / "count.stubs.json")
     free = simulate(*stubs)["cost_mist"]
-    priced = simulate(*stubs, "--price", "xyz.example.text.count_words@1=0.5")["cost_mist"]
-    assert priced - free == 2 * 500_000_000  # two answers; a failure has no price
+    for name in ("xyz.example.text.count_words@1", "count"):
+        priced = simulate(*stubs, "--price", f"{name}=0.5")["cost_mist"]
+        assert priced - free == 2 * 500_000_000  # two answers; a failure has no price
+
+
+def test_a_price_of_nothing_is_told_with_what_was_probably_meant(home, workflows):
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    result = home.run(*arguments, "--price", "xyz.example.math.smu@1=0.5")
+    assert "--price xyz.example.math.smu@1: the workflow has no such tool" in result.stderr
+    assert "did you mean xyz.example.math.sum@1?" in result.stderr
+
+
+def test_a_stub_for_inputs_that_nobody_has_is_told_with_its_place(home, workflows, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text('{"count": {"give": {"ok": {"total": 1}}, "when": {"txt": ""}}}')
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    result = home.run(*arguments, "--stubs", stubs)
+    assert result.code == 7
+    assert "count takes no port 'txt'. Did you mean text?" in result.stderr
+    assert "/count/when/txt" in result.stderr
 
 
 def test_a_workflow_that_breaks_rules_is_not_executed(home, changed):
