@@ -22,9 +22,16 @@ from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from nexus_tools.workflow.document import Document, Edge, EdgeKind, InputPort
 from nexus_tools.workflow.violation import Violation
+
+MAX_LOOPED = 2**18
+"""How many vertices loops may have, each counted once for each loop around it."""
+
+# With these it makes no sense to say which edge leaves which block.
+_UNCLEAR = frozenset({"blocks_cross", "too_large"})
 
 
 class BlockKind(StrEnum):
@@ -79,7 +86,7 @@ def structure_of(document: Document) -> Structure:
     regions = _Regions(graph)
     candidates = [*regions.candidates(), *_loops(graph, regions)]
     blocks, around = _nested(graph, candidates)
-    if not any(problem.rule == "blocks_cross" for problem in graph.problems):
+    if not any(problem.rule in _UNCLEAR for problem in graph.problems):
         _check_edges(graph, blocks, around, candidates)
     return Structure(blocks, around, tuple(dict.fromkeys(graph.problems)))
 
@@ -89,6 +96,7 @@ class _Graph:
 
     def __init__(self, document: Document) -> None:
         self.names = tuple(dict.fromkeys(vertex.name for vertex in document.vertices))
+        self.place = {name: at for at, name in enumerate(self.names)}
         self.problems: list[Violation] = []
         known = set(self.names)
         self.edges: list[tuple[int, Edge]] = [
@@ -126,21 +134,23 @@ class _Regions:
                 for level in range(1, levels + 1):
                     self._joined.join((source, level), (target, level))
 
-    def around(self, vertex: str) -> tuple[object, ...]:
-        """A mark for each region around the vertex, outermost first."""
-        return tuple(
-            self._joined.root((vertex, level)) for level in range(1, self.depth[vertex] + 1)
-        )
+    @cached_property
+    def around(self) -> dict[str, tuple[object, ...]]:
+        """Of each vertex, a mark for each region around it, outermost first."""
+        return {
+            vertex: tuple(self._joined.root((vertex, level)) for level in range(1, depth + 1))
+            for vertex, depth in self.depth.items()
+        }
 
     def candidates(self) -> list[_Candidate]:
         found: dict[object, _Candidate] = {}
         for number, edge in self._graph.of_kind(EdgeKind.FOR_EACH):
-            around = self.around(edge.target.vertex)
+            around = self.around[edge.target.vertex]
             if around:
                 made = _Candidate(BlockKind.REGION, set(), set(), number)
                 found.setdefault(around[-1], made).heads.add(edge.target.vertex)
         for name in self._graph.names:
-            for mark in self.around(name):
+            for mark in self.around[name]:
                 found[mark].vertices.add(name)
         return list(found.values())
 
@@ -202,20 +212,29 @@ def _loops(graph: _Graph, regions: _Regions) -> list[_Candidate]:
         loop = found.setdefault(joined.root(("head", edge.target.vertex)), made)
         loop.heads.add(edge.target.vertex)
         loop.sources |= {edge.source.vertex}
+    size = 0
     for loop in found.values():
         loop.vertices = _reach(graph, regions, loop)
-        for number, edge in again:
-            if edge.source.vertex in loop.sources - loop.vertices:
-                graph.complain(
-                    "repeats_nothing",
-                    number,
-                    f"'{edge.target.vertex}' does not reach '{edge.source}', which repeats it",
-                )
+        size += len(loop.vertices)
+        if size > MAX_LOOPED:
+            message = (
+                f"In the loops are {MAX_LOOPED} vertices at most, each counted in all its loops"
+            )
+            graph.complain("too_large", loop.edge, message)
+            return []
+    for number, edge in again:
+        loop = found[joined.root(("head", edge.target.vertex))]
+        if edge.source.vertex not in loop.vertices:
+            graph.complain(
+                "repeats_nothing",
+                number,
+                f"'{edge.target.vertex}' does not reach '{edge.source}', which repeats it",
+            )
     return list(found.values())
 
 
 def _reach(graph: _Graph, regions: _Regions, loop: _Candidate) -> set[str]:
-    home = regions.around(min(loop.heads))
+    home = regions.around[min(loop.heads)]
     reached, todo = set(loop.heads), sorted(loop.heads)
     while todo:
         name = todo.pop()
@@ -223,7 +242,7 @@ def _reach(graph: _Graph, regions: _Regions, loop: _Candidate) -> set[str]:
             target = edge.target.vertex
             breaks = edge.kind is EdgeKind.BREAK and name in loop.sources
             # A collect edge may leave a region that has the whole loop inside.
-            stays = regions.around(target)[: len(home)] == home
+            stays = regions.around[target][: len(home)] == home
             if stays and not breaks and target not in reached:
                 reached.add(target)
                 todo.append(target)
@@ -247,8 +266,8 @@ def _nested(
             graph.complain("blocks_cross", each.edge, _crossing(graph, candidates, number))
         for name in each.vertices:
             chains[name].append(number)
-        ordered = tuple(name for name in graph.names if name in each.vertices)
-        heads = tuple(name for name in graph.names if name in each.heads)
+        ordered = tuple(sorted(each.vertices, key=graph.place.__getitem__))
+        heads = tuple(sorted(each.heads, key=graph.place.__getitem__))
         blocks.append(Block(each.kind, parent, ordered, heads))
     return tuple(blocks), {name: tuple(chain) for name, chain in chains.items()}
 
@@ -262,10 +281,10 @@ def _crossing(graph: _Graph, candidates: list[_Candidate], number: int) -> str:
     other = next(
         each
         for each in candidates[:number]
-        if each.vertices & block.vertices
+        if not each.vertices.isdisjoint(block.vertices)
         and (block.vertices - each.vertices or _are_twins(block, each))
     )
-    shared = min(block.vertices & other.vertices, key=graph.names.index)
+    shared = min(block.vertices & other.vertices, key=graph.place.__getitem__)
     return (
         f"'{shared}' is in {_named(block)} and in {_named(other)}, and neither is inside the other"
     )

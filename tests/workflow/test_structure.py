@@ -185,3 +185,11 @@ def test_a_document_with_an_edge_to_nothing_has_no_plan():
     value["vertices"].pop()
     with pytest.raises(ValidationError, match="There is no vertex 'b' at /edges/0"):
         plan_of(read_document(json.dumps(value))[0])
+
+
+def test_loops_upon_loops_are_bounded():
+    lines = ["> v0.x", *(f"v{at}.ok.t -> v{at + 1}.x" for at in range(800))]
+    for at in range(797):
+        lines += [f"v{at + 2}.poor.t do_while v{at}.x", f"v{at + 2}.good.t break v800.y{at}"]
+    [(rule, _)] = problems(*lines)
+    assert rule == "too_large"

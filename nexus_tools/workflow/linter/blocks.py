@@ -16,7 +16,9 @@ def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
     """Blocks that do not nest, errors in the dialect, and values that later rounds lack."""
     severity = Severity.ERROR if document.has_dialect else Severity.WARNING
     for problem in structure.problems:
-        if problem.rule not in _SAID_BY_RULES:
+        if problem.rule == "too_large":
+            yield problem
+        elif problem.rule not in _SAID_BY_RULES:
             yield replace(problem, severity=severity)
     if not structure.problems:
         yield from _later_rounds(document, structure)
