@@ -19,7 +19,7 @@ its heads reach by all edges but the `break` edges of its sources, within the re
 """
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -99,17 +99,17 @@ class _Graph:
         self.place = {name: at for at, name in enumerate(self.names)}
         self.problems: list[Violation] = []
         known = set(self.names)
-        self.edges: list[tuple[int, Edge]] = [
-            (number, edge)
+        self.edges: dict[int, Edge] = {
+            number: edge
             for number, edge in enumerate(document.edges)
             if edge.source.vertex in known and edge.target.vertex in known
-        ]
+        }
         self.out: dict[str, list[tuple[int, Edge]]] = defaultdict(list)
-        for number, edge in self.edges:
+        for number, edge in self.edges.items():
             self.out[edge.source.vertex].append((number, edge))
 
     def of_kind(self, kind: EdgeKind) -> list[tuple[int, Edge]]:
-        return [(number, edge) for number, edge in self.edges if edge.kind is kind]
+        return [(number, edge) for number, edge in self.edges.items() if edge.kind is kind]
 
     def complain(self, rule: str, number: int, message: str) -> None:
         self.problems.append(Violation(rule, message, f"/edges/{number}"))
@@ -125,7 +125,7 @@ class _Regions:
         self._graph = graph
         self.depth = _depths(graph)
         self._joined = _Joined()
-        for _, edge in graph.edges:
+        for edge in graph.edges.values():
             source, target = edge.source.vertex, edge.target.vertex
             levels = min(self.depth[source], self.depth[target])
             if edge.kind is EdgeKind.COLLECT:
@@ -157,7 +157,9 @@ class _Regions:
 
 def _depths(graph: _Graph) -> dict[str, int]:
     """In how many regions each vertex is; vertices on a circle are in none."""
-    forward = [(number, edge) for number, edge in graph.edges if edge.kind is not EdgeKind.DO_WHILE]
+    forward = [
+        (number, edge) for number, edge in graph.edges.items() if edge.kind is not EdgeKind.DO_WHILE
+    ]
     missing = dict.fromkeys(graph.names, 0)
     for _, edge in forward:
         missing[edge.target.vertex] += 1
@@ -301,13 +303,12 @@ def _check_edges(
     candidates: list[_Candidate],
 ) -> None:
     """`collect` and `break` leave their own block, and no edge leaves another."""
-    for number, edge in graph.edges:
+    for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
         left = source[shared_length(source, target) :]
         inner = candidates[source[-1]] if source else None
         if edge.kind is EdgeKind.COLLECT:
-            kinds = tuple(blocks[block].kind for block in source)
-            _check_collect(graph, number, edge, kinds, len(source) - len(left))
+            _check_collect(graph, blocks, around, number)
         elif edge.kind is EdgeKind.BREAK and not any(
             edge.source.vertex in each.sources for each in candidates
         ):
@@ -325,7 +326,7 @@ def _check_edges(
 def _check_static(graph: _Graph, around: Mapping[str, tuple[int, ...]]) -> None:
     """What enters a block for one port stays there in all rounds, or nothing of it does."""
     entered: dict[tuple[InputPort, bool], set[int]] = defaultdict(set)
-    for number, edge in graph.edges:
+    for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
         blocks, static = target[shared_length(source, target) :], edge.kind is EdgeKind.STATIC
         entered[edge.target, static].update(blocks)
@@ -335,18 +336,20 @@ def _check_static(graph: _Graph, around: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _check_collect(
-    graph: _Graph, number: int, edge: Edge, source: tuple[BlockKind, ...], shared: int
+    graph: _Graph, blocks: tuple[Block, ...], around: Mapping[str, tuple[int, ...]], number: int
 ) -> None:
-    left = source[shared:]
-    if BlockKind.REGION not in source:
+    edge = graph.edges[number]
+    source, target = around[edge.source.vertex], around[edge.target.vertex]
+    left = source[shared_length(source, target) :]
+    regions = [block for block in source if blocks[block].kind is BlockKind.REGION]
+    if not regions:
         graph.complain("collects_nothing", number, f"'{edge.source}' is not in a region")
     elif not left:
-        graph.complain(
-            "collects_into_itself",
-            number,
-            f"'{edge.target}' is in the region whose iterations it is to gather",
-        )
-    elif left != (BlockKind.REGION,):
+        by = drawn_by(graph.edges.values(), around, edge.target.vertex, regions[-1])
+        message = f"'{edge.target}' is in the region whose iterations it is to gather"
+        drawn = f": '{by.source}' draws it there" if by else ""
+        graph.complain("collects_into_itself", number, message + drawn)
+    elif left != (regions[-1],):
         _complain_of_leaving(graph, number, edge)
 
 
@@ -356,6 +359,18 @@ def _complain_of_leaving(graph: _Graph, number: int, edge: Edge) -> None:
         number,
         f"The edge from '{edge.source}' to '{edge.target}' leaves more than its own block",
     )
+
+
+def drawn_by(
+    edges: Iterable[Edge], around: Mapping[str, tuple[int, ...]], vertex: str, block: int
+) -> Edge | None:
+    """The edge that has a vertex be in a region: one from inside that does not lead out."""
+    for edge in edges:
+        is_from_inside = block in around.get(edge.source.vertex, ())
+        leads_in = edge.kind not in (EdgeKind.COLLECT, EdgeKind.DO_WHILE)
+        if edge.target.vertex == vertex and is_from_inside and leads_in:
+            return edge
+    return None
 
 
 def shared_length(one: tuple[int, ...], other: tuple[int, ...]) -> int:

@@ -141,7 +141,9 @@ def test_an_edge_that_leaves_a_loop_and_a_region_is_a_problem():
 
 
 def test_a_collect_into_its_own_region_is_a_problem():
-    assert problems(*MAPPED, "b.ok.u -> d.y") == [("collects_into_itself", "/edges/2")]
+    [problem] = structure_of(document(*MAPPED, "b.ok.u -> d.y")).problems
+    assert (problem.rule, problem.pointer) == ("collects_into_itself", "/edges/2")
+    assert problem.message.endswith("is to gather: 'b.ok.u' draws it there")
 
 
 def test_a_collect_outside_of_regions_is_a_problem():

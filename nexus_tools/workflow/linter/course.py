@@ -1,12 +1,12 @@
 """The vertices and blocks of a document in an order in which each comes after what it waits for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 
 from nexus_tools.workflow.document import Document, EdgeKind, InputPort
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text
-from nexus_tools.workflow.structure import BlockKind, Structure, shared_length
+from nexus_tools.workflow.structure import BlockKind, Structure, drawn_by, shared_length
 
 
 class Course:
@@ -93,13 +93,38 @@ class Course:
                 continue
             empty = next((port for port in self.needed_by(vertex) if not ever.get(port)), None)
             if is_stuck:
-                yield vertex, "what enters its region waits for what the region gives"
-            elif empty:
+                why = "what enters its region waits for what the region gives"
+                yield vertex, why + self._drawn(vertex, self._awaiting(vertex))
+            elif empty in self.ports(vertex):
                 yield vertex, f"'{input_text(empty)}' never gets a value"
+            elif empty:
+                why = f"its block waits for '{input_text(empty)}', which never gets a value"
+                yield vertex, why + self._drawn(vertex, [empty])
             elif links:
-                yield vertex, "its ports never have a value all at once"
+                drawn = self._drawn(vertex, self.needed_by(vertex))
+                whose = "the ports that enter its region" if drawn else "its ports"
+                yield vertex, f"{whose} never have a value all at once{drawn}"
             else:
                 yield vertex, "no edge leads to it, and no entry group has it"
+
+    def _awaiting(self, vertex: str) -> list[InputPort]:
+        """The ports of its blocks to which something leads that waits for itself."""
+        return [
+            port
+            for block in self.around[vertex]
+            for port, links in self.needs[block].items()
+            if any(link.edge.source.vertex not in self.order for link in links)
+        ]
+
+    def _drawn(self, vertex: str, ports: Collection[InputPort]) -> str:
+        """How a vertex came into a region that waits for one of its ports; nothing for heads."""
+        edges = [link.edge for link in self._graph.links]
+        for block in self.around[vertex]:
+            for port in ports:
+                by = drawn_by(edges, self.around, port.vertex, block)
+                if port in self.needs[block] and by:
+                    return f"; '{by.source}' draws '{port.vertex}' into it"
+        return ""
 
     def _add(self, link: Link, structure: Structure, waits: TopologicalSorter[str | int]) -> None:
         source, target = link.edge.source.vertex, link.edge.target.vertex

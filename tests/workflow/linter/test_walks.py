@@ -231,6 +231,35 @@ def test_a_region_that_waits_for_what_it_gives_never_opens():
     assert ("never_runs", "/vertices/1") in [(rule, at) for rule, _, at in errors(document)]
 
 
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (
+            ("d.ok.t -> c.y", "b.ok.u -> c.x"),
+            "what enters its region waits for what the region gives; 'b.ok.u' draws 'c' into it",
+        ),
+        (
+            ("a.no.t -> c.y", "b.ok.u -> c.x"),
+            (
+                "the ports that enter its region never have a value all at once; "
+                "'b.ok.u' draws 'c' into it"
+            ),
+        ),
+        (
+            ("> e.x", "e.ok.t -> c.y", "b.ok.u -> c.x", "group g: a", "group h: e"),
+            (
+                "the ports that enter its region never have a value all at once; "
+                "'b.ok.u' draws 'c' into it"
+            ),
+        ),
+    ],
+)
+def test_of_a_vertex_that_was_drawn_into_a_region_it_is_said_by_which_edge(lines, why):
+    mapped = ("> a.x", "a.ok.list for_each b.x", "b.ok.t collect d.x")
+    found = errors(flow(*mapped, *lines, **DIALECT))
+    assert ("never_runs", f"'Vertex: b' never runs: {why}.", "/vertices/1") in found
+
+
 @pytest.mark.parametrize("forks", [14, 15, 200])
 def test_a_race_behind_many_branches_is_found(forks):
     # Up to 14 branches all 2^14 scenarios are looked at, else some of them.
