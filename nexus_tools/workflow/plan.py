@@ -140,6 +140,7 @@ def _check(document: Document, structure: Structure) -> None:
 class _Planner:
     def __init__(self, document: Document, structure: Structure) -> None:
         self._document = document
+        self._structure = structure
         self._declared = {vertex.name: vertex for vertex in document.vertices}
         self._blocks = structure.blocks
         self._around = structure.around
@@ -150,11 +151,14 @@ class _Planner:
         self._into: dict[str, list[PlannedEdge]] = defaultdict(list)
         self._out: dict[str, list[PlannedEdge]] = defaultdict(list)
         self._entering: dict[int, list[PlannedEdge]] = defaultdict(list)
+        self._needs: dict[int, dict[InputPort, None]] = defaultdict(dict)
         for edge in self._edges:
             self._into[edge.target.vertex].append(edge)
             self._out[edge.source.vertex].append(edge)
-            for block in self._around[edge.target.vertex][edge.keeps :]:
+            for block in structure.entered_by(document.edges[edge.number]):
                 self._entering[block].append(edge)
+            for block in structure.awaiting(document.edges[edge.number]):
+                self._needs[block].setdefault(edge.target)
         self._constants: dict[str, list[str]] = defaultdict(list)
         for each in document.defaults:
             self._constants[each.target.vertex].append(each.target.port)
@@ -171,7 +175,8 @@ class _Planner:
         kind, enters = edge.kind, target[keeps:]
         if kind is EdgeKind.STATIC and not enters:
             kind = EdgeKind.NORMAL
-        zeros, scope = self._scope(kind, enters)
+        scope = next(iter(self._structure.awaiting(edge)), None)
+        zeros = len(enters) if scope is None else enters.index(scope)
         loops = (at for at in range(keeps, len(target)) if self._is_loop(target[at]))
         regions = [at for at, block in enumerate(target) if not self._is_loop(block)]
         return PlannedEdge(
@@ -186,13 +191,6 @@ class _Planner:
             regions[-1] if kind is EdgeKind.FOR_EACH else None,
             source[-1] if kind is EdgeKind.COLLECT else None,
         )
-
-    def _scope(self, kind: EdgeKind, enters: tuple[int, ...]) -> tuple[int, int | None]:
-        """How many loops are entered before the scope, and the scope."""
-        for zeros, block in enumerate(enters):
-            if kind is EdgeKind.STATIC or not self._is_loop(block):
-                return zeros, block
-        return len(enters), None
 
     def _is_loop(self, block: int) -> bool:
         return self._blocks[block].kind is BlockKind.LOOP
@@ -236,19 +234,11 @@ class _Planner:
             block.kind,
             around,
             self._region(around),
-            tuple(self._needs(number)),
+            tuple(self._needs[number]),
             () if loop else tuple(self._cursors(number)),
             tuple(self._starts(number)) if loop else (),
             collects,
         )
-
-    def _needs(self, number: int) -> list[InputPort]:
-        entering = (
-            edge.target
-            for edge in self._entering[number]
-            if edge.kind is EdgeKind.STATIC or not self._is_loop(number)
-        )
-        return list(dict.fromkeys(entering))
 
     def _cursors(self, region: int) -> Iterator[str]:
         """The heads of which each iteration starts as soon as the region is open."""
@@ -258,7 +248,7 @@ class _Planner:
         for name in self._blocks[region].heads:
             around = self._around[name]
             loops = around[around.index(region) + 1 :]
-            needs = {port for loop in loops for port in self._needs(loop)}
+            needs = {port for loop in loops for port in self._needs[loop]}
             inner = {
                 edge.target
                 for edge in self._into[name]
@@ -280,12 +270,13 @@ class _Planner:
             around = self._around[name]
             if self._region(around) == region:
                 inner = around[around.index(loop) + 1 :]
-                if brought.issuperset(self._fed(name).union(*map(self._needs, inner))):
+                needs = (self._needs[block] for block in inner)
+                if brought.issuperset(self._fed(name).union(*needs)):
                     yield name
         for number, around in enumerate(self._ancestors):
             if self._is_loop(number) or loop not in around:
                 continue
-            if self._region(around) == region and brought.issuperset(self._needs(number)):
+            if self._region(around) == region and brought.issuperset(self._needs[number]):
                 yield number
 
     def _fed(self, name: str) -> set[InputPort]:

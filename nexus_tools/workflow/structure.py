@@ -68,6 +68,19 @@ class Structure:
     around: Mapping[str, tuple[int, ...]]
     problems: tuple[Violation, ...]
 
+    def entered_by(self, edge: Edge) -> tuple[int, ...]:
+        """The blocks into which an edge leads, outermost first."""
+        source, target = (self.around.get(each.vertex, ()) for each in (edge.source, edge.target))
+        return target[shared_length(source, target) :]
+
+    def awaiting(self, edge: Edge) -> tuple[int, ...]:
+        """Those of them that do not open before its value is there: regions; if it stays, all."""
+        return tuple(
+            block
+            for block in self.entered_by(edge)
+            if edge.kind is EdgeKind.STATIC or self.blocks[block].kind is BlockKind.REGION
+        )
+
 
 @dataclass(slots=True)
 class _Candidate:

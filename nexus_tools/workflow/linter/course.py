@@ -134,18 +134,17 @@ class Course:
             return
         links.append(link)
         waits.add(target, source)
-        shared = shared_length(self.around[source], self.around[target])
-        if link.kind is EdgeKind.BREAK and self.around[source][shared:]:
+        left = self.around[source][shared_length(self.around[source], self.around[target]) :]
+        if link.kind is EdgeKind.BREAK and left:
             self._leaves_loop.add(link.index)
         origin: str | int = source
         if link.kind is EdgeKind.COLLECT:
-            origin = self.collects[link.index] = self.around[source][shared]
+            origin = self.collects[link.index] = left[0]
             waits.add(target, origin)
-        for block in self.around[target][shared:]:
-            if structure.blocks[block].kind is BlockKind.REGION or link.kind is EdgeKind.STATIC:
-                self.needs[block].setdefault(link.port, []).append(link)
-                self.scopes.setdefault(link.index, block)
-                waits.add(block, origin)
+        for block in structure.awaiting(link.edge):
+            self.needs[block].setdefault(link.port, []).append(link)
+            self.scopes.setdefault(link.index, block)
+            waits.add(block, origin)
 
     def _add_rounds(self, graph: Graph) -> None:
         last = {link.source: link.variant for link in graph.links if link.kind is EdgeKind.BREAK}
