@@ -92,7 +92,7 @@ class ToolCalls(Generic[Key]):
         if not self._due:
             return None
         if not self._running:
-            # Stubs wait for nothing: only here who cancels the simulation, as Ctrl-C does, is heard.
+            # Stubs wait for nothing: only here who cancels it, as Ctrl-C does, is heard.
             await asyncio.sleep(0)
         else:
             due_ms = self._due[0].at_ms  # at the latest when a call is given up
