@@ -1,5 +1,6 @@
 """What the author holds of something that will be there when the workflow runs."""
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NoReturn
 
 from nexus_tools.errors import UsageError, ValidationError
@@ -78,18 +79,18 @@ def origin_of(value: Value) -> Origin:
     return value._origin  # noqa: SLF001 - underscores keep it from looking like a part of a value
 
 
-class Unfinished:
+class Unfinished(ABC):
     """What names no value yet: a step, or a branch of one. It has no text, as values have none."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _name(self) -> str:
         """What the author calls it: `found`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _example(self) -> str:
         """A value of it, as the author would name it: `found.ok.papers`."""
-        raise NotImplementedError
 
     def __str__(self) -> NoReturn:
         raise _unknown_yet(self._name(), _TO_MAKE_A_TEXT)
