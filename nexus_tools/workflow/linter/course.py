@@ -40,6 +40,8 @@ class Course:
         self.collects: dict[int, int] = {}
         self.scopes: dict[int, int] = {}
         self.ends: dict[str, int] = {}
+        self._needed: dict[str, list[InputPort]] = {}
+        self._led: dict[str, list[Link]] = {}
         self._leaves_loop: set[int] = set()
         self._rounds: dict[int, list[int]] = {}
         waits: TopologicalSorter[str | int] = TopologicalSorter()
@@ -56,14 +58,19 @@ class Course:
 
     def needed_by(self, vertex: str) -> list[InputPort]:
         """The ports that have to have a value before the vertex runs, others' included."""
-        return self.ports(vertex) + [
-            port for block in self.around[vertex] for port in self.needs[block]
-        ]
+        if vertex not in self._needed:
+            needs = (port for block in self.around[vertex] for port in self.needs[block])
+            self._needed[vertex] = [*self.ports(vertex), *needs]
+        return self._needed[vertex]
 
     def links(self, vertex: str) -> list[Link]:
         """The edges that bring what the vertex and the blocks around it wait for."""
-        ports = [self.into[vertex], *(self.needs[block] for block in self.around[vertex])]
-        return [link for each in ports for links in each.values() for link in links]
+        if vertex not in self._led:
+            ports = [self.into[vertex], *(self.needs[block] for block in self.around[vertex])]
+            self._led[vertex] = [
+                link for each in ports for links in each.values() for link in links
+            ]
+        return self._led[vertex]
 
     def rounds(self, link: Link) -> list[int]:
         """The variants that do not take a link at once, but lead to the last round, which does.
