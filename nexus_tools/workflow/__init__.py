@@ -86,6 +86,7 @@ if TYPE_CHECKING:
         chosen_group,
         entry_names,
         entry_values,
+        needed_names,
         read_stubs,
         simulate,
     )
@@ -166,6 +167,7 @@ __all__ = [
     "entry_values",
     "lint",
     "lint_interfaces",
+    "needed_names",
     "place_of",
     "places_in",
     "plan_of",
@@ -194,6 +196,7 @@ __getattr__ = late_names(
             "chosen_group",
             "entry_names",
             "entry_values",
+            "needed_names",
             "read_stubs",
             "simulate",
         ),
