@@ -10,8 +10,11 @@
 /// takes for storing them, to the byte; who removes them gets that from Sui. Where funds do not
 /// cover what a step would need, nothing happens until somebody `refill`s them.
 ///
-/// `advance`, `gather`, `cancel`, `expire` and what cleans up depend on no version of the package
-/// and on no setting: funds are never locked in.
+/// `advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no setting:
+/// funds are never locked in. What is left in the end is removed by `cleaning`.
+///
+/// An execution can be begun by a schedule: what is left of its funds is then kept until the schedule
+/// collects it.
 module nexus_tools::execution;
 
 use nexus_tools::attempt;
@@ -20,12 +23,13 @@ use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::LeaderRegistry;
 use nexus_tools::payment;
-use nexus_tools::records::{Self, Instance, Run};
+use nexus_tools::records::{Self, Instance, Records, Run};
 use nexus_tools::terms::{Self, Terms};
 use nexus_tools::tool::Tool;
 use nexus_tools::value::Ports;
 use nexus_tools::walks::{Self, Change, Walks};
 use std::ascii::String;
+use std::bcs;
 use sui::balance::Balance;
 use sui::clock::Clock;
 use sui::coin::Coin;
@@ -69,24 +73,15 @@ const ENotOwner: u64 = 14;
 const EEnded: u64 = 15;
 /// The time of the execution is not over.
 const ENotOver: u64 = 16;
-/// The execution has not ended: `cancel` it, or wait.
-const ENotEnded: u64 = 17;
-/// For 7 days after the end, the owner alone removes what is left.
-const ETooEarly: u64 = 18;
-/// Records or invocations are left: remove them first.
-const ENotClean: u64 = 19;
 
 // === Constants ===
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_DAYS: u64 = 90;
-const OWNER_DAYS: u64 = 7;
 /// One command requests so many iterations at most: beyond, gas grows steeply.
 const MAX_ITERATIONS: u64 = 32;
-/// More than any invocation of a run takes when it is requested.
-const INVOCATION_BYTES: u64 = 1_400;
-/// More than any reason has.
-const REFUSAL_BYTES: u64 = 32;
+/// What Sui counts for an execution beyond its fields.
+const OBJECT_BYTES: u64 = 138;
 
 const TERMINATED: vector<u8> = b"terminated";
 const CANCELLED: vector<u8> = b"cancelled";
@@ -100,6 +95,7 @@ public struct ExecutionBegun has copy, drop {
     dag: ID,
     fqn: String,
     owner: address,
+    schedule: Option<ID>,
     leaders: vector<ID>,
     group: u8,
     funds_mist: u64,
@@ -151,7 +147,7 @@ public struct ExecutionLeadersChanged has copy, drop {
     leaders: vector<ID>,
 }
 
-/// An execution has ended, and what was left of its funds is its owner's.
+/// An execution has ended, and what was left of its funds is its owner's, or its schedule's.
 public struct ExecutionEnded has copy, drop {
     execution: ID,
     dag: ID,
@@ -162,12 +158,6 @@ public struct ExecutionEnded has copy, drop {
     ended_at_ms: u64,
 }
 
-/// An execution was deleted.
-public struct ExecutionDeleted has copy, drop {
-    execution: ID,
-    owner: address,
-}
-
 // === Structs ===
 
 /// An execution, shared. All that happens in it writes this object: it is small.
@@ -175,6 +165,8 @@ public struct Execution has key {
     id: UID,
     dag: ID,
     owner: address,
+    /// The schedule that began it, until it has collected what is left of the funds.
+    schedule: Option<ID>,
     funds: Balance<SUI>,
     walks: Walks,
     /// How many runs were requested, retries and refusals included.
@@ -211,51 +203,23 @@ public fun begin(
     clock: &Clock,
     ctx: &mut TxContext,
 ): Execution {
-    registry.check_version();
-    registry.check_accepting();
-    let settings = *registry.settings();
-    assert!(settings.revision() == settings_revision, ESettingsChanged);
-    assert!((group as u64) < dag.groups(), ENoGroup);
-    assert!(max_prices_mist.length() == dag.tools().length(), ELengthMismatch);
-    assert!(lasts_ms <= MAX_DAYS * DAY_MS, ETooLong);
-    assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
-    assert!(leader.is_active(), ELeaderNotActive);
-    let mut change = walks::no_change();
-    let mut self = Execution {
-        id: object::new(ctx),
-        dag: object::id(dag),
-        owner: ctx.sender(),
-        funds: funds.into_balance(),
-        walks: walks::begin(dag, group, &mut change, ctx),
-        steps: 0,
-        invocations: 0,
-        entries: 0,
-        ended_at_ms: option::none(),
-    };
-    // The owner stored what there is.
-    self.walks.records_mut().take_bytes();
-    let deadline_ms = clock.timestamp_ms() + lasts_ms;
-    let leaders = vector[object::id(leader)];
-    let terms = terms::new(
-        leaders,
-        settings,
+    let now_ms = clock.timestamp_ms();
+    let terms = consent(
+        registry,
+        settings_revision,
+        dag,
+        group,
+        leader,
         max_prices_mist,
         max_outcome_bytes,
         max_steps,
-        deadline_ms,
+        lasts_ms,
+        now_ms,
     );
-    field::add(&mut self.id, TermsKey(), terms);
-    event::emit(ExecutionBegun {
-        execution: object::id(&self),
-        dag: self.dag,
-        fqn: dag.fqn(),
-        owner: self.owner,
-        leaders,
-        group,
-        funds_mist: self.funds.value(),
-        deadline_ms,
-        change,
-    });
+    let owner = ctx.sender();
+    let mut self = new(dag, group, owner, option::none(), terms, funds.into_balance(), ctx);
+    // The owner stored what there is.
+    self.walks.records_mut().take_bytes();
     self
 }
 
@@ -263,8 +227,7 @@ public fun begin(
 public fun give(self: &mut Execution, vertex: u16, values: Ports, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(!field::exists_(&self.id, EntryKey(vertex)), EValuesGiven);
-    field::add(&mut self.id, EntryKey(vertex), values);
-    self.entries = self.entries + 1;
+    self.add_entry(vertex, values);
 }
 
 /// Makes a new execution available to everyone.
@@ -304,7 +267,7 @@ public fun request(
     self.authorize(dag, tool, leader, vertex, ctx);
     let (run, now_ms) = (records::run(vertex, path), clock.timestamp_ms());
     if (self.is_late(clock) || !self.walks.can_take(run, now_ms)) return false;
-    let needed_mist = self.most_mist(dag, tool, vertex, 1, ctx);
+    let needed_mist = self.terms().most_mist(dag, tool, vertex, self.steps, 1, ctx);
     if (self.is_short(needed_mist, 0)) return false;
     self.walks.take(run);
     self.invoke(dag, tool, run, clock, ctx);
@@ -331,9 +294,13 @@ public fun request_iterations(
     if (self.is_late(clock)) return 0;
     let mut count = self.walks.iterations(dag, vertex, &path).min(limit).min(MAX_ITERATIONS);
     if (count == 0) return 0;
-    let needed_mist = self.most_mist(dag, tool, vertex, 1, ctx);
+    let (terms, steps) = (self.terms(), self.steps);
+    let needed_mist = terms.most_mist(dag, tool, vertex, steps, 1, ctx);
+    let funds_mist = self.funds.value();
+    while (count > 1 && terms.most_mist(dag, tool, vertex, steps, count, ctx) > funds_mist) {
+        count = count / 2;
+    };
     if (self.is_short(needed_mist, 0)) return 0;
-    while (self.most_mist(dag, tool, vertex, count, ctx) > self.funds.value()) count = count / 2;
     let runs = self.walks.take_iterations(dag, vertex, path, count);
     runs.do_ref!(|run| self.invoke(dag, tool, *run, clock, ctx));
     self.pay_stored(ctx);
@@ -429,94 +396,6 @@ public fun expire(self: &mut Execution, clock: &Clock) {
     self.finish(clock);
 }
 
-// === Public functions: cleaning up ===
-
-/// Removes what is known of runs. What Sui took for storing it is the sender's: the owner's, or from
-/// 7 days after the end on anyone's. Aborts with `ENotEnded` or `ETooEarly`.
-public fun clean_runs(
-    self: &mut Execution,
-    vertices: vector<u16>,
-    paths: vector<vector<u32>>,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    self.authorize_cleaning(clock, ctx);
-    let records = self.walks.records_mut();
-    vertices.zip_do!(paths, |vertex, path| { records.remove_run(records::run(vertex, path)); });
-}
-
-/// Removes what is known of instances of blocks, as `clean_runs` does.
-public fun clean_instances(
-    self: &mut Execution,
-    blocks: vector<u16>,
-    paths: vector<vector<u32>>,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    self.authorize_cleaning(clock, ctx);
-    let records = self.walks.records_mut();
-    blocks.zip_do!(paths, |block, path| { records.remove_instance(records::instance(block, path)); });
-}
-
-/// Removes the marks of iterations, as `clean_runs` does.
-public fun clean_marks(
-    self: &mut Execution,
-    region: u16,
-    path: vector<u32>,
-    vertex: u16,
-    input: u8,
-    iterations: vector<u32>,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    self.authorize_cleaning(clock, ctx);
-    let records = self.walks.records_mut();
-    iterations.do!(|iteration| {
-        records.remove_mark(records::mark(region, path, vertex, input, iteration));
-    });
-}
-
-/// Removes the entry values of vertices, as `clean_runs` does.
-public fun clean_entries(
-    self: &mut Execution,
-    vertices: vector<u16>,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    self.authorize_cleaning(clock, ctx);
-    vertices.do!(|vertex| if (field::exists_(&self.id, EntryKey(vertex))) {
-        let _: Ports = field::remove(&mut self.id, EntryKey(vertex));
-        self.entries = self.entries - 1;
-    });
-}
-
-/// Deletes an invocation of the execution, as `clean_runs` does. Aborts with `EWrongExecution`, too.
-public fun clean_invocation(
-    self: &mut Execution,
-    invocation: Invocation,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    self.authorize_cleaning(clock, ctx);
-    let attempt = invocation.attempt();
-    assert!(attempt.is_some_and!(|each| each.execution() == object::id(self)), EWrongExecution);
-    invocation.destroy();
-    self.invocations = self.invocations - 1;
-}
-
-/// Deletes an execution of which nothing is left, as `clean_runs` does. Aborts with `ENotClean`, too.
-public fun delete(self: Execution, clock: &Clock, ctx: &TxContext) {
-    self.authorize_cleaning(clock, ctx);
-    let left = self.walks.records().length() + self.invocations + self.entries;
-    assert!(left == 0, ENotClean);
-    let Execution { mut id, owner, funds, walks, .. } = self;
-    let _: Terms = field::remove(&mut id, TermsKey());
-    funds.destroy_zero();
-    walks.delete();
-    event::emit(ExecutionDeleted { execution: id.to_inner(), owner });
-    id.delete();
-}
-
 // === Views ===
 
 /// The workflow.
@@ -530,6 +409,146 @@ public fun funds_mist(self: &Execution): u64 { self.funds.value() }
 
 /// Whether it has ended.
 public fun is_ended(self: &Execution): bool { self.ended_at_ms.is_some() }
+
+// === Package functions: schedules ===
+
+/// To what an owner consents, of an execution that begins then. Aborts as `begin` does.
+public(package) fun consent(
+    registry: &LeaderRegistry,
+    settings_revision: u64,
+    dag: &Dag,
+    group: u8,
+    leader: &Leader,
+    max_prices_mist: vector<u64>,
+    max_outcome_bytes: u64,
+    max_steps: u64,
+    lasts_ms: u64,
+    begins_at_ms: u64,
+): Terms {
+    registry.check_version();
+    registry.check_accepting();
+    let settings = *registry.settings();
+    assert!(settings.revision() == settings_revision, ESettingsChanged);
+    assert!((group as u64) < dag.groups(), ENoGroup);
+    assert!(max_prices_mist.length() == dag.tools().length(), ELengthMismatch);
+    assert!(lasts_ms <= MAX_DAYS * DAY_MS, ETooLong);
+    assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
+    assert!(leader.is_active(), ELeaderNotActive);
+    let (leaders, deadline_ms) = (vector[object::id(leader)], begins_at_ms + lasts_ms);
+    terms::new(leaders, settings, max_prices_mist, max_outcome_bytes, max_steps, deadline_ms)
+}
+
+/// Begins an execution for a schedule, shares it, and gives its id and the bytes that this stored,
+/// but for the terms and the entry values.
+public(package) fun begin_scheduled(
+    dag: &Dag,
+    group: u8,
+    owner: address,
+    schedule: ID,
+    terms: Terms,
+    funds: Balance<SUI>,
+    vertices: &vector<u16>,
+    values: &vector<Ports>,
+    ctx: &mut TxContext,
+): (ID, u64) {
+    let mut self = new(dag, group, owner, option::some(schedule), terms, funds, ctx);
+    vertices.zip_do_ref!(values, |vertex, ports| self.add_entry(*vertex, *ports));
+    let bytes = self.walks.records_mut().take_bytes() + OBJECT_BYTES + bcs::to_bytes(&self).length();
+    let id = object::id(&self);
+    self.share();
+    (id, bytes)
+}
+
+/// Whether it has ended, and what is left of it is the schedule's and was not collected.
+public(package) fun is_left_to(self: &Execution, schedule: ID): bool {
+    self.is_ended() && self.schedule == option::some(schedule)
+}
+
+/// Takes what is left, once; how it ended, and when.
+public(package) fun collect(self: &mut Execution): (Balance<SUI>, String, u64) {
+    self.schedule = option::none();
+    (self.funds.withdraw_all(), self.walks.status(), *self.ended_at_ms.borrow())
+}
+
+// === Package functions: cleaning up ===
+
+public(package) fun ended_at_ms(self: &Execution): Option<u64> { self.ended_at_ms }
+
+public(package) fun records_mut(self: &mut Execution): &mut Records { self.walks.records_mut() }
+
+/// Removes the entry values of a vertex, if it has some.
+public(package) fun remove_entry(self: &mut Execution, vertex: u16) {
+    if (!field::exists_(&self.id, EntryKey(vertex))) return;
+    let _: Ports = field::remove(&mut self.id, EntryKey(vertex));
+    self.entries = self.entries - 1;
+}
+
+/// Counts an invocation off. Aborts with `EWrongExecution`.
+public(package) fun forget(self: &mut Execution, invocation: &Invocation) {
+    let attempt = invocation.attempt();
+    assert!(attempt.is_some_and!(|each| each.execution() == object::id(self)), EWrongExecution);
+    self.invocations = self.invocations - 1;
+}
+
+/// Whether nothing is left of it.
+public(package) fun is_clean(self: &Execution): bool {
+    let left = self.walks.records().length() + self.invocations + self.entries;
+    left == 0 && self.schedule.is_none()
+}
+
+/// Deletes an execution of which nothing is left.
+public(package) fun destroy(self: Execution) {
+    let Execution { mut id, funds, walks, .. } = self;
+    let _: Terms = field::remove(&mut id, TermsKey());
+    funds.destroy_zero();
+    walks.delete();
+    id.delete();
+}
+
+// === Private functions: beginning ===
+
+fun new(
+    dag: &Dag,
+    group: u8,
+    owner: address,
+    schedule: Option<ID>,
+    terms: Terms,
+    funds: Balance<SUI>,
+    ctx: &mut TxContext,
+): Execution {
+    let mut change = walks::no_change();
+    let mut self = Execution {
+        id: object::new(ctx),
+        dag: object::id(dag),
+        owner,
+        schedule,
+        funds,
+        walks: walks::begin(dag, group, &mut change, ctx),
+        steps: 0,
+        invocations: 0,
+        entries: 0,
+        ended_at_ms: option::none(),
+    };
+    event::emit(ExecutionBegun {
+        execution: object::id(&self),
+        dag: self.dag,
+        fqn: dag.fqn(),
+        owner,
+        schedule,
+        leaders: *terms.leaders(),
+        group,
+        funds_mist: self.funds.value(),
+        deadline_ms: terms.deadline_ms(),
+        change,
+    });
+    field::add(&mut self.id, TermsKey(), terms);
+    self
+}
+
+fun add_entry(self: &mut Execution, vertex: u16, values: Ports) {
+    field::add(&mut self.id, EntryKey(vertex), values);
+    self.entries = self.entries + 1;
+}
 
 // === Private functions: consent ===
 
@@ -558,13 +577,6 @@ fun authorize(
     assert!(terms.leaders().contains(&object::id(leader)), ENotNamed);
     assert!(leader.is_worker(ctx.sender()) || ctx.sender() == self.owner, ENotWorker);
     assert!(terms.is_carried(), EWrongVersion);
-}
-
-fun authorize_cleaning(self: &Execution, clock: &Clock, ctx: &TxContext) {
-    assert!(self.ended_at_ms.is_some(), ENotEnded);
-    let free_at_ms = *self.ended_at_ms.borrow() + OWNER_DAYS * DAY_MS;
-    let is_free = clock.timestamp_ms() >= free_at_ms;
-    assert!(ctx.sender() == self.owner || is_free, ETooEarly);
 }
 
 // === Private functions: steps ===
@@ -641,29 +653,6 @@ fun refuse(
 
 // === Private functions: money ===
 
-/// What so many requests of a vertex take at most, refused ones included.
-fun most_mist(
-    self: &Execution,
-    dag: &Dag,
-    tool: &Tool,
-    vertex: u16,
-    count: u64,
-    ctx: &TxContext,
-): u64 {
-    let (terms, number) = (self.terms(), dag.vertex(vertex).tool());
-    let run = records::run(vertex, vector[]);
-    let bytes = records::iteration_bytes(dag.vertex(vertex), 1);
-    let attempt = attempt::new(object::id(self), run, 1);
-    let requested_mist =
-        terms.cost_mist(attempt, tool, ctx) + terms.stored_mist(bytes + INVOCATION_BYTES);
-    let last = terms.refusal(tool, number, self.steps + count);
-    if (last.is_none()) return count * requested_mist;
-    let failed_bytes = walks::most_bytes(dag, &run, &option::none());
-    let refused_mist =
-        terms.refusal_fee_mist(ctx) + terms.stored_mist(bytes + failed_bytes + REFUSAL_BYTES);
-    count * requested_mist.max(refused_mist)
-}
-
 /// Whether the funds, with what comes back, do not cover so much.
 fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
     let funds_mist = self.funds.value() + back_mist;
@@ -696,5 +685,5 @@ fun finish(self: &mut Execution, clock: &Clock) {
         refund_mist: self.funds.value(),
         ended_at_ms,
     });
-    payment::pay(self.funds.withdraw_all(), self.owner);
+    if (self.schedule.is_none()) payment::pay(self.funds.withdraw_all(), self.owner);
 }

@@ -2,10 +2,21 @@
 module nexus_tools::terms;
 
 use nexus_tools::attempt::{Self, Attempt};
+use nexus_tools::dag::Dag;
 use nexus_tools::leader_registry::LeaderSettings;
+use nexus_tools::records;
 use nexus_tools::tool::Tool;
 use nexus_tools::version;
+use nexus_tools::walks;
 use std::ascii::String;
+use std::bcs;
+
+// === Constants ===
+
+/// More than any invocation of a run takes when it is requested.
+const INVOCATION_BYTES: u64 = 1_400;
+/// More than any reason has.
+const REFUSAL_BYTES: u64 = 32;
 
 // === Structs ===
 
@@ -42,6 +53,18 @@ public(package) fun new(
         deadline_ms,
         version: version::number(),
     }
+}
+
+/// The same, of an execution that begins then: the deadline of these counts from its beginning.
+public(package) fun begun_at(self: &Terms, now_ms: u64): Terms {
+    new(
+        self.leaders,
+        self.settings,
+        self.max_prices_mist,
+        self.max_outcome_bytes,
+        self.max_steps,
+        self.deadline_ms + now_ms,
+    )
 }
 
 public(package) fun set_leaders(self: &mut Terms, leaders: vector<ID>) { self.leaders = leaders }
@@ -87,6 +110,34 @@ public(package) fun refusal_fee_mist(self: &Terms, ctx: &TxContext): u64 {
 public(package) fun stored_mist(self: &Terms, bytes: u64): u64 {
     bytes * self.settings.fee_per_outcome_byte_mist()
 }
+
+/// What so many requests of a vertex take at most after these steps, refused ones included.
+public(package) fun most_mist(
+    self: &Terms,
+    dag: &Dag,
+    tool: &Tool,
+    vertex: u16,
+    steps: u64,
+    count: u64,
+    ctx: &TxContext,
+): u64 {
+    let number = dag.vertex(vertex).tool();
+    let run = records::run(vertex, vector[]);
+    let bytes = records::iteration_bytes(dag.vertex(vertex), 1);
+    // What an attempt costs does not depend on the execution.
+    let attempt = attempt::new(object::id(dag), run, 1);
+    let requested_mist =
+        self.cost_mist(attempt, tool, ctx) + self.stored_mist(bytes + INVOCATION_BYTES);
+    let last = self.refusal(tool, number, steps + count);
+    if (last.is_none()) return count * requested_mist;
+    let failed_bytes = walks::most_bytes(dag, &run, &option::none());
+    let refused_mist =
+        self.refusal_fee_mist(ctx) + self.stored_mist(bytes + failed_bytes + REFUSAL_BYTES);
+    count * requested_mist.max(refused_mist)
+}
+
+/// The bytes that they take in an object.
+public(package) fun size(self: &Terms): u64 { bcs::to_bytes(self).length() }
 
 // === Private functions ===
 

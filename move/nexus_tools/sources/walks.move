@@ -240,6 +240,13 @@ public(package) fun most_gathered_bytes(dag: &Dag, region: u16): u64 {
     edges_bytes(dag, &dag.block(region).collects().map_ref!(|collect| *collect.edge()))
 }
 
+/// The most bytes that beginning with a group may write.
+public(package) fun most_begun_bytes(dag: &Dag, group: u8): u64 {
+    (*dag.group(group)).fold!(0, |bytes, number| {
+        bytes + records::iteration_bytes(dag.vertex(number), 1)
+    })
+}
+
 /// Nothing yet.
 public(package) fun no_change(): Change {
     Change { ready: vector[], iterations: vector[], emptied: vector[], failures: vector[] }
