@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from nexus_tools.errors import UsageError
 from nexus_tools.package import Deployment, make_ports, ports_of
 from nexus_tools.package.move import invocation as calls
+from nexus_tools.package.move import signed_outcome
 from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports
@@ -80,4 +81,4 @@ def add_outcome(
         calls.settle(builder, *closed, outcome.variant, ports)
     else:
         signed = (outcome.signature.key, outcome.signature.signature)
-        calls.settle_signed(builder, *closed, outcome.variant, ports, *signed)
+        signed_outcome.settle(builder, *closed, outcome.variant, ports, *signed)

@@ -303,7 +303,7 @@ async def test_the_message_that_a_tool_signs_is_that_of_the_chain(
     ports = calls.value.ports(
         builder, package, ["result"], [calls.value.inline(builder, package, b"3")]
     )
-    calls.invocation.signed_outcome(builder, package, place, "ok", ports)
+    calls.signed_outcome.message(builder, package, place, "ok", ports)
     (message,) = (await user.inspect(builder)).results[-1]
     # Its length before it: 20 bytes of words, 32 of the id, "ok" with its length, two digests.
     assert message[0] == len(message) - 1 == 20 + 32 + 32 + 3 + 32

@@ -18,7 +18,7 @@ use nexus_tools::fqn;
 use nexus_tools::name::{Self, Name};
 use nexus_tools::plan::{Self, Block, Vertex};
 use nexus_tools::tool_registry::ToolRegistry;
-use nexus_tools::value::Ports;
+use nexus_tools::value::{Ports, Value};
 use std::ascii;
 use std::string::String;
 use sui::derived_object;
@@ -202,20 +202,20 @@ public fun add_blocks(
     self.blocks = self.blocks + n;
 }
 
-/// Adds to the blocks of a page what gets their lists: `blocks` are their places in the page, and
-/// `rows` edges as `add_edges` takes them. Aborts with `ELengthMismatch`, `plan::EWrongRow` or
+/// Adds to the blocks of a page what gets their lists: `blocks` are their places in the page, `rows`
+/// edges as `add_edges` takes them, and `sources` the vertices that have such edges. Aborts with `ELengthMismatch`, `plan::EWrongRow` or
 /// `plan::ETooLarge`.
 public fun add_collects(
     self: &mut Dag,
     page: u64,
     blocks: vector<u8>,
     rows: vector<vector<u16>>,
-    contested: vector<bool>,
+    sources: vector<vector<u16>>,
 ) {
     let n = blocks.length();
-    assert!(n == rows.length() && n == contested.length(), ELengthMismatch);
+    assert!(n == rows.length() && n == sources.length(), ELengthMismatch);
     let page: &mut vector<Block> = field::borrow_mut(&mut self.id, BlockPage(page));
-    n.do!(|i| page[blocks[i] as u64].add_collect(rows[i], contested[i]));
+    n.do!(|i| page[blocks[i] as u64].add_collect(rows[i], sources[i]));
 }
 
 /// Adds a page of vertices, each given by the number of its tool, the blocks around it, the groups
@@ -353,6 +353,12 @@ public(package) fun vertex(self: &Dag, number: u16): &Vertex {
 public(package) fun block(self: &Dag, number: u16): &Block {
     let page: &vector<Block> = field::borrow(&self.id, BlockPage(number as u64 / PAGE));
     &page[number as u64 % PAGE]
+}
+
+/// The default value of a port of a vertex. Aborts with `value::EUnknownPort`.
+public(package) fun default(self: &Dag, number: u16, port: &ascii::String): Value {
+    let values: &Ports = field::borrow(&self.id, Defaults(number));
+    values.port(port)
 }
 
 // === Private functions ===

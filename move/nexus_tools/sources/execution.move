@@ -13,8 +13,7 @@
 /// `advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no setting:
 /// funds are never locked in. What is left in the end is removed by `cleaning`.
 ///
-/// An execution can be begun by a schedule: what is left of its funds is then kept until the schedule
-/// collects it.
+/// A schedule may have begun it: what is left of its funds is then kept until that collects it.
 module nexus_tools::execution;
 
 use nexus_tools::attempt;
@@ -26,7 +25,7 @@ use nexus_tools::payment;
 use nexus_tools::records::{Self, Instance, Records, Run};
 use nexus_tools::terms::{Self, Terms};
 use nexus_tools::tool::Tool;
-use nexus_tools::value::Ports;
+use nexus_tools::value::{Ports, Value};
 use nexus_tools::walks::{Self, Change, Walks};
 use std::ascii::String;
 use std::bcs;
@@ -203,7 +202,6 @@ public fun begin(
     clock: &Clock,
     ctx: &mut TxContext,
 ): Execution {
-    let now_ms = clock.timestamp_ms();
     let terms = consent(
         registry,
         settings_revision,
@@ -214,12 +212,13 @@ public fun begin(
         max_outcome_bytes,
         max_steps,
         lasts_ms,
-        now_ms,
+        clock.timestamp_ms(),
     );
     let owner = ctx.sender();
     let mut self = new(dag, group, owner, option::none(), terms, funds.into_balance(), ctx);
     // The owner stored what there is.
     self.walks.records_mut().take_bytes();
+    self.finish(clock);
     self
 }
 
@@ -267,7 +266,7 @@ public fun request(
     self.authorize(dag, tool, leader, vertex, ctx);
     let (run, now_ms) = (records::run(vertex, path), clock.timestamp_ms());
     if (self.is_late(clock) || !self.walks.can_take(run, now_ms)) return false;
-    let needed_mist = self.terms().most_mist(dag, tool, vertex, self.steps, 1, ctx);
+    let needed_mist = self.terms().requests_mist(dag, tool, vertex, self.steps, 1, ctx);
     if (self.is_short(needed_mist, 0)) return false;
     self.walks.take(run);
     self.invoke(dag, tool, run, clock, ctx);
@@ -294,13 +293,12 @@ public fun request_iterations(
     if (self.is_late(clock)) return 0;
     let mut count = self.walks.iterations(dag, vertex, &path).min(limit).min(MAX_ITERATIONS);
     if (count == 0) return 0;
-    let (terms, steps) = (self.terms(), self.steps);
-    let needed_mist = terms.most_mist(dag, tool, vertex, steps, 1, ctx);
+    let needed_mist = self.terms().requests_mist(dag, tool, vertex, self.steps, 1, ctx);
+    if (self.is_short(needed_mist, 0)) return 0;
     let funds_mist = self.funds.value();
-    while (count > 1 && terms.most_mist(dag, tool, vertex, steps, count, ctx) > funds_mist) {
+    while (self.terms().requests_mist(dag, tool, vertex, self.steps, count, ctx) > funds_mist) {
         count = count / 2;
     };
-    if (self.is_short(needed_mist, 0)) return 0;
     let runs = self.walks.take_iterations(dag, vertex, path, count);
     runs.do_ref!(|run| self.invoke(dag, tool, *run, clock, ctx));
     self.pay_stored(ctx);
@@ -332,8 +330,8 @@ public fun advance(
     let mut change = walks::no_change();
     let now_ms = clock.timestamp_ms();
     if (variant.is_some()) {
-        let ports = invocation.ports();
-        self.walks.settle(dag, run, variant.borrow(), ports, now_ms, &mut change);
+        let (variant, ports) = (variant.borrow(), invocation.ports());
+        self.walks.settle(dag, run, variant, ports, now_ms, &mut change);
     } else {
         self.walks.fail(dag, run, invocation.reason(), now_ms, &mut change);
     };
@@ -410,6 +408,17 @@ public fun funds_mist(self: &Execution): u64 { self.funds.value() }
 /// Whether it has ended.
 public fun is_ended(self: &Execution): bool { self.ended_at_ms.is_some() }
 
+// === Package functions ===
+
+public(package) fun walks(self: &Execution): &Walks { &self.walks }
+
+/// The value that was given for an entry port, if one was.
+public(package) fun entry(self: &Execution, vertex: u16, port: &String): Option<Value> {
+    if (!field::exists_(&self.id, EntryKey(vertex))) return option::none();
+    let values: &Ports = field::borrow(&self.id, EntryKey(vertex));
+    if (values.has(port)) option::some(values.port(port)) else option::none()
+}
+
 // === Package functions: schedules ===
 
 /// To what an owner consents, of an execution that begins then. Aborts as `begin` does.
@@ -449,14 +458,16 @@ public(package) fun begin_scheduled(
     funds: Balance<SUI>,
     vertices: &vector<u16>,
     values: &vector<Ports>,
+    clock: &Clock,
     ctx: &mut TxContext,
 ): (ID, u64) {
     let mut self = new(dag, group, owner, option::some(schedule), terms, funds, ctx);
     vertices.zip_do_ref!(values, |vertex, ports| self.add_entry(*vertex, *ports));
-    let bytes = self.walks.records_mut().take_bytes() + OBJECT_BYTES + bcs::to_bytes(&self).length();
-    let id = object::id(&self);
+    let records_bytes = self.walks.records_mut().take_bytes();
+    self.finish(clock);
+    let (id, bytes) = (object::id(&self), OBJECT_BYTES + bcs::to_bytes(&self).length());
     self.share();
-    (id, bytes)
+    (id, bytes + records_bytes)
 }
 
 /// Whether it has ended, and what is left of it is the schedule's and was not collected.
@@ -584,10 +595,7 @@ fun authorize(
 /// Ends an execution whose time is over; whether it was.
 fun is_late(self: &mut Execution, clock: &Clock): bool {
     let is_late = clock.timestamp_ms() >= self.terms().deadline_ms();
-    if (is_late && self.ended_at_ms.is_none()) {
-        self.walks.end(TIMED_OUT.to_ascii_string());
-        self.finish(clock);
-    };
+    if (is_late && self.ended_at_ms.is_none()) self.expire(clock);
     is_late
 }
 
@@ -667,8 +675,8 @@ fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
 /// Pays the sender what it stored.
 fun pay_stored(self: &mut Execution, ctx: &TxContext) {
     let bytes = self.walks.records_mut().take_bytes();
-    let amount_mist = self.terms().stored_mist(bytes);
-    payment::pay(self.funds.split(amount_mist), ctx.sender());
+    let paid_mist = self.terms().stored_mist(bytes);
+    payment::pay(self.funds.split(paid_mist), ctx.sender());
 }
 
 /// Ends the execution if nothing happens any more, and pays its funds back.

@@ -24,7 +24,7 @@ use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::{LeaderRegistry, LeaderSettings};
 use nexus_tools::payment;
 use nexus_tools::tool::Tool;
-use nexus_tools::value::{Self, Ports};
+use nexus_tools::value::{Self, Ports, Value};
 use nexus_tools::version;
 use std::ascii;
 use std::bcs;
@@ -32,9 +32,7 @@ use std::string::String;
 use sui::balance::Balance;
 use sui::clock::Clock;
 use sui::coin::Coin;
-use sui::ed25519;
 use sui::event;
-use sui::hash;
 use sui::sui::SUI;
 
 // === Errors ===
@@ -75,31 +73,26 @@ const ETooEarly: u64 = 15;
 const ENotExpired: u64 = 16;
 /// The outcome is larger than `max_outcome_bytes`: fail with the reason `output_too_large`.
 const EOutcomeTooLarge: u64 = 17;
-/// The answer has to be signed by the tool: use `settle_signed`.
+/// The answer has to be signed by the tool: use `signed_outcome::settle`.
 const ENotSigned: u64 = 18;
-/// The key is none that the tool had when it was requested.
-const EWrongKey: u64 = 19;
-/// The signature is none by this key of this answer to these inputs of this invocation.
-const EWrongSignature: u64 = 20;
 /// The invocation was requested from a newer version of the package: close it with that one.
-const EWrongVersion: u64 = 21;
+const EWrongVersion: u64 = 19;
 /// Only the requester deletes the invocation.
-const ENotRequester: u64 = 22;
+const ENotRequester: u64 = 20;
 /// The invocation is not closed: it can be deleted once it is settled, failed or expired.
-const ENotClosed: u64 = 23;
+const ENotClosed: u64 = 21;
 /// The invocation is not settled: it has no answer.
-const ENotSettled: u64 = 24;
+const ENotSettled: u64 = 22;
 /// The invocation belongs to an execution: `execution::clean_invocation` deletes it.
-const EOfExecution: u64 = 25;
+const EOfExecution: u64 = 23;
 /// The invocation is not failed or expired: there is no reason why it has no answer.
-const ENotFailed: u64 = 26;
+const ENotFailed: u64 = 24;
 
 // === Constants ===
 
 /// What Sui counts for an object of this type beyond its fields.
 const OBJECT_BYTES: u64 = 145;
-/// What a signature of an answer begins with, so that it is none of anything else.
-const SIGNED_OUTCOME: vector<u8> = b"nexus_tools::outcome";
+const EXPIRED: vector<u8> = b"expired";
 
 // === Events ===
 
@@ -300,25 +293,6 @@ public fun settle(
     self.settle_answer(leader, variant, ports, clock, ctx)
 }
 
-/// Settles with the tool's Ed25519 signature of the answer, by one of the keys that it had when the
-/// invocation was requested. What is signed is `signed_outcome`. Aborts with `EWrongKey` or
-/// `EWrongSignature`, and as `settle` does.
-public fun settle_signed(
-    self: &mut Invocation,
-    leader: &Leader,
-    variant: ascii::String,
-    ports: Ports,
-    key: vector<u8>,
-    signature: vector<u8>,
-    clock: &Clock,
-    ctx: &TxContext,
-): bool {
-    assert!(self.signers.contains(&key), EWrongKey);
-    let message = self.signed_outcome(&variant, &ports);
-    assert!(ed25519::ed25519_verify(&signature, &key, &message), EWrongSignature);
-    self.settle_answer(leader, variant, ports, clock, ctx)
-}
-
 /// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds the
 /// rest. The `detail` is in the event, and is kept where something may read it. Does nothing and returns false when `settle` does.
 /// Aborts with `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`, `ETooEarly`, and as
@@ -389,18 +363,6 @@ public fun quote(
         + settings.fee_per_outcome_byte_mist() * max_outcome_bytes
 }
 
-/// What a tool signs to answer the invocation: `nexus_tools::outcome`, the 32 bytes of its id, the
-/// BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of the ports. A
-/// leader that asks the tool something else has no signature with which it could settle.
-public fun signed_outcome(self: &Invocation, variant: &ascii::String, ports: &Ports): vector<u8> {
-    let mut message = SIGNED_OUTCOME;
-    message.append(object::id(self).to_bytes());
-    message.append(hash::blake2b256(&bcs::to_bytes(&self.inputs)));
-    message.append(bcs::to_bytes(variant));
-    message.append(hash::blake2b256(&bcs::to_bytes(ports)));
-    message
-}
-
 /// When the last window ends.
 public fun expires_at_ms(self: &Invocation): u64 {
     self.requested_at_ms + self.leaders.length() * self.window_ms
@@ -418,6 +380,9 @@ public fun inputs(self: &Invocation): &Ports { &self.inputs }
 /// Whether it is settled only with the tool's signature of the answer.
 public fun requires_signed_outcome(self: &Invocation): bool { !self.signers.is_empty() }
 
+/// The keys of the tool of which one has to sign the answer.
+public fun signers(self: &Invocation): &vector<vector<u8>> { &self.signers }
+
 /// Who requested the invocation.
 public fun requester(self: &Invocation): address { self.requester }
 
@@ -429,6 +394,16 @@ public fun payment_mist(self: &Invocation): u64 { self.payment.value() }
 
 /// The attempt that it is, if it belongs to an execution.
 public fun attempt(self: &Invocation): Option<Attempt> { self.attempt }
+
+/// A port of what it came to: of the answer, or the `reason` or `detail` of a failure, as JSON
+/// strings. Aborts with `value::EUnknownPort`.
+public(package) fun output(self: &Invocation, name: &ascii::String): Value {
+    match (&self.state) {
+        State::Settled { ports, .. } => ports.port(name),
+        State::Failed { reason, detail, .. } => failure::port(reason, detail, name),
+        _ => failure::port(&EXPIRED.to_ascii_string(), &b"".to_string(), name),
+    }
+}
 
 /// Whether it is settled.
 public fun is_settled(self: &Invocation): bool {
@@ -442,7 +417,7 @@ public fun is_settled(self: &Invocation): bool {
 public fun reason(self: &Invocation): ascii::String {
     match (&self.state) {
         State::Failed { reason, .. } => *reason,
-        State::Expired => b"expired".to_ascii_string(),
+        State::Expired => EXPIRED.to_ascii_string(),
         _ => abort ENotFailed,
     }
 }
@@ -463,7 +438,43 @@ public fun ports(self: &Invocation): &Ports {
     }
 }
 
-// === Package functions: attempts ===
+// === Package functions ===
+
+/// Settles with an answer that need not be signed, or is.
+public(package) fun settle_answer(
+    self: &mut Invocation,
+    leader: &Leader,
+    variant: ascii::String,
+    ports: Ports,
+    clock: &Clock,
+    ctx: &TxContext,
+): bool {
+    if (!self.authorize(leader, clock, ctx)) return false;
+    let outcome_bytes = variant.length() + ports.size();
+    assert!(outcome_bytes <= self.max_outcome_bytes, EOutcomeTooLarge);
+    let (leader, settled_at_ms) = (object::id(leader), clock.timestamp_ms());
+    self.state = State::Settled { variant, ports, leader, settled_at_ms };
+    let fee_mist = self.settle_fee_mist + outcome_bytes * self.fee_per_outcome_byte_mist;
+    let price_mist = self.price_mist;
+    payment::pay(self.payment.split(fee_mist), ctx.sender());
+    payment::pay(self.payment.split(price_mist), self.payout);
+    event::emit(InvocationSettled {
+        invocation: object::id(self),
+        tool: self.tool,
+        fqn: self.fqn,
+        requester: self.requester,
+        leader,
+        variant,
+        settled_at_ms,
+        payout: self.payout,
+        price_mist,
+        fee_mist,
+        refund_mist: self.payment.value(),
+    });
+    self.refund();
+    true
+}
+
 
 /// Requests an attempt by leaders that the tool accepts, shares it, and gives its id and the bytes
 /// that it takes.
@@ -653,40 +664,6 @@ fun authorize(
     let now_ms = clock.timestamp_ms();
     assert!(now_ms >= self.requested_at_ms + i * self.window_ms, ETooEarly);
     !self.is_closed() && now_ms < self.expires_at_ms()
-}
-
-fun settle_answer(
-    self: &mut Invocation,
-    leader: &Leader,
-    variant: ascii::String,
-    ports: Ports,
-    clock: &Clock,
-    ctx: &TxContext,
-): bool {
-    if (!self.authorize(leader, clock, ctx)) return false;
-    let outcome_bytes = variant.length() + ports.size();
-    assert!(outcome_bytes <= self.max_outcome_bytes, EOutcomeTooLarge);
-    let (leader, settled_at_ms) = (object::id(leader), clock.timestamp_ms());
-    self.state = State::Settled { variant, ports, leader, settled_at_ms };
-    let fee_mist = self.settle_fee_mist + outcome_bytes * self.fee_per_outcome_byte_mist;
-    let price_mist = self.price_mist;
-    payment::pay(self.payment.split(fee_mist), ctx.sender());
-    payment::pay(self.payment.split(price_mist), self.payout);
-    event::emit(InvocationSettled {
-        invocation: object::id(self),
-        tool: self.tool,
-        fqn: self.fqn,
-        requester: self.requester,
-        leader,
-        variant,
-        settled_at_ms,
-        payout: self.payout,
-        price_mist,
-        fee_mist,
-        refund_mist: self.payment.value(),
-    });
-    self.refund();
-    true
 }
 
 /// Pays what is left of the payment back to the requester; an attempt keeps it for its execution.

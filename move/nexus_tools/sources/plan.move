@@ -154,8 +154,8 @@ public struct Input has copy, drop, store {
 /// An edge that takes what a region gathered.
 public struct Collect has copy, drop, store {
     edge: Edge,
-    /// Whether several edges lead there, so that an iteration could bring two values.
-    is_contested: bool,
+    /// The vertices with such an edge. If they are several, an iteration could bring two values.
+    sources: vector<u16>,
 }
 
 // === Package functions: making ===
@@ -239,9 +239,9 @@ public(package) fun add_edge(self: &mut Vertex, variant: String, port: String, r
 }
 
 /// Adds what gets a list. Aborts with `ETooLarge` or `EWrongRow`.
-public(package) fun add_collect(self: &mut Block, row: vector<u16>, is_contested: bool) {
-    assert!(self.collects.length() < MAX_EDGES, ETooLarge);
-    self.collects.push_back(Collect { edge: edge(b"".to_ascii_string(), row), is_contested });
+public(package) fun add_collect(self: &mut Block, row: vector<u16>, sources: vector<u16>) {
+    assert!(self.collects.length() < MAX_EDGES && sources.length() <= MAX_EDGES, ETooLarge);
+    self.collects.push_back(Collect { edge: edge(b"".to_ascii_string(), row), sources });
 }
 
 // === Package functions: vertices ===
@@ -269,6 +269,33 @@ public(package) fun ports(self: &Vertex): &vector<Port> { &self.ports }
 public(package) fun edges(self: &Vertex, variant: &String): vector<Edge> {
     let found = self.variants.find_index!(|each| &each.name == variant);
     if (found.is_some()) self.variants[found.destroy_some()].edges else vector[]
+}
+
+/// The edge of this number, and the variant that has it.
+public(package) fun edge_of(self: &Vertex, number: u16): (Edge, String) {
+    let mut at = 0;
+    loop {
+        let variant = &self.variants[at];
+        let found = variant.edges.find_index!(|edge| edge.number == number);
+        if (found.is_some()) return (variant.edges[found.destroy_some()], variant.name);
+        at = at + 1;
+    }
+}
+
+/// The edges that lead to a port of a vertex, with the variants that have them.
+public(package) fun edges_to(
+    self: &Vertex,
+    vertex: u16,
+    input: u8,
+): (vector<Edge>, vector<String>) {
+    let (mut edges, mut variants) = (vector[], vector[]);
+    self.variants.do_ref!(|variant| variant.edges.do_ref!(|edge| {
+        if (edge.vertex == vertex && edge.input == input) {
+            edges.push_back(*edge);
+            variants.push_back(variant.name);
+        };
+    }));
+    (edges, variants)
 }
 
 // === Package functions: ports ===
@@ -329,6 +356,18 @@ public(package) fun edge_place(self: &Edge, path: &vector<u32>): vector<u32> {
     place
 }
 
+/// From where it led to the place of this path; `round` is that of the loop that it left.
+public(package) fun source_path(self: &Edge, place: &vector<u32>, round: u32): vector<u32> {
+    let mut path = vector::tabulate!(self.keeps as u64, |i| place[i]);
+    if (self.is_again()) {
+        let next = path.pop_back();
+        path.push_back(next - 1);
+    } else if (self.is_break()) {
+        path.push_back(round);
+    };
+    path
+}
+
 /// Whether a value serves the run of this path: what begins another round (`is_again`) serves all
 /// rounds but the first one, all else where a 0 stands at each of the `rounds` that the path has.
 public(package) fun reaches(is_again: bool, rounds: &vector<u8>, path: &vector<u32>): bool {
@@ -346,6 +385,9 @@ public(package) fun block_region(self: &Block): Option<u8> { self.region }
 
 public(package) fun needs(self: &Block): &vector<Input> { &self.needs }
 
+/// How many cursors a block has at most.
+public(package) fun max_cursors(): u64 { MAX_EDGES }
+
 public(package) fun cursors(self: &Block): &vector<u16> { &self.cursors }
 
 public(package) fun starts(self: &Block): &vector<u16> { &self.starts }
@@ -358,15 +400,13 @@ public(package) fun input_port(self: &Input): u8 { self.port }
 
 public(package) fun collect_edge(self: &Collect): &Edge { &self.edge }
 
-/// Which of the ports that get lists this edge leads to.
-public(package) fun collect_of(self: &Block, edge: &Edge): &Collect {
+/// The vertices from which a region gathers a list for a port.
+public(package) fun gathered_from(self: &Block, vertex: u16, input: u8): &vector<u16> {
     let found = self.collects.find_index!(|each| {
-        each.edge.vertex == edge.vertex && each.edge.input == edge.input
+        each.edge.vertex == vertex && each.edge.input == input
     });
-    &self.collects[found.destroy_some()]
+    &self.collects[found.destroy_some()].sources
 }
-
-public(package) fun is_contested(self: &Collect): bool { self.is_contested }
 
 /// Whether a number means a block where vertices and blocks stand together; see `block_number`.
 public(package) fun is_block(number: u16): bool { number >= BLOCKS }

@@ -12,6 +12,10 @@ use std::ascii::{Self, String};
 use sui::dynamic_field as field;
 
 public use fun run_path as Run.path;
+public use fun source_run as Source.run;
+public use fun source_port as Source.port;
+public use fun source_element as Source.element;
+public use fun source_gathered as Source.gathered;
 
 // === Constants ===
 
@@ -130,6 +134,15 @@ public struct Look has drop {
     is_begun: bool,
     /// The length of the shortest list of which it takes an element.
     count: Option<u32>,
+}
+
+/// Where the value of a port is: an output port of a run, or an element of its list; or what a region
+/// gathered; or neither, if it is an entry or a default value.
+public struct Source has copy, drop {
+    run: Option<Run>,
+    port: String,
+    element: Option<u32>,
+    gathered: Option<Instance>,
 }
 
 // === Package functions: keys ===
@@ -276,6 +289,14 @@ public(package) fun is_waiting(self: &RunRecord): bool { self.phase == WAITING }
 
 public(package) fun is_ready(self: &RunRecord): bool { self.phase == READY }
 
+public(package) fun is_closed(self: &RunRecord): bool { self.phase == CLOSED }
+
+/// Its last invocation, or 0x0.
+public(package) fun invocation(self: &RunRecord): ID { self.invocation }
+
+/// Why it was not invoked the last time, or nothing.
+public(package) fun refusal(self: &RunRecord): String { self.refusal }
+
 public(package) fun attempt(self: &RunRecord): u8 { self.attempt }
 
 public(package) fun not_before_ms(self: &RunRecord): u64 { self.not_before_ms }
@@ -367,6 +388,48 @@ public(package) fun look(self: &Records, dag: &Dag, run: &Run, group: u8): Look 
     found
 }
 
+/// Where the value of a port of a run is that has all its values.
+public(package) fun source(self: &Records, dag: &Dag, run: &Run, port: u8): Source {
+    if (self.has(*run)) {
+        let deliveries = &self.of(*run).deliveries;
+        let found = deliveries.find_index!(|each| each.port == port);
+        if (found.is_some()) {
+            let each = &deliveries[found.destroy_some()];
+            return source_of(dag, each.origin, each.edge, each.round, &run.path, option::none())
+        };
+    };
+    // What is not static goes before what is.
+    let mut source = Source {
+        run: option::none(),
+        port: ascii::string(b""),
+        element: option::none(),
+        gathered: option::none(),
+    };
+    let blocks = dag.vertex(run.vertex).blocks();
+    let mut depth = blocks.length();
+    while (depth > 0) {
+        depth = depth - 1;
+        let key = around(blocks, depth, &run.path);
+        if (self.knows(key)) self.at(key).brought.do_ref!(|each| {
+            let is_mine = each.vertex == run.vertex && each.port == port;
+            let is_better = !each.is_static || source.run.is_none() && source.gathered.is_none();
+            if (is_mine && each.serves(&run.path) && is_better) {
+                let element = each.element.map!(|at| run.path[at as u64]);
+                source = source_of(dag, each.origin, each.edge, each.round, &key.path, element);
+            };
+        });
+    };
+    source
+}
+
+public(package) fun source_run(self: &Source): Option<Run> { self.run }
+
+public(package) fun source_port(self: &Source): String { self.port }
+
+public(package) fun source_element(self: &Source): Option<u32> { self.element }
+
+public(package) fun source_gathered(self: &Source): Option<Instance> { self.gathered }
+
 /// Whether each port has a value.
 public(package) fun is_complete(self: &Look): bool { self.is_served && self.is_within }
 
@@ -443,6 +506,13 @@ public(package) fun is_open(self: &InstanceRecord): bool { self.phase == OPEN }
 public(package) fun was_opened(self: &InstanceRecord): bool { self.phase != WAITING }
 
 public(package) fun live(self: &InstanceRecord): u32 { self.live }
+
+/// How many iterations there are at most.
+public(package) fun iterations(self: &InstanceRecord): u32 {
+    let mut length = 0;
+    self.brought.do_ref!(|each| length = each.length.max(length));
+    length
+}
 
 /// Counts one more that is live.
 public(package) fun count_on(self: &mut InstanceRecord) { self.live = self.live + 1 }
@@ -524,10 +594,11 @@ public(package) fun edge_bytes(dag: &Dag, edge: &Edge): u64 {
     let scope = edge.scope();
     if (scope.is_none()) return run_bytes;
     let block = dag.block(scope.destroy_some());
-    // A loop that opens starts runs, and opens regions; a region that opens has cursors.
-    let starts = block.cursors().length() + block.starts().length();
+    // A loop that opens starts runs, or opens regions; a region that opens has cursors.
+    let start_bytes = run_bytes + CURSOR_BYTES * plan::max_cursors();
     INSTANCE_BYTES + NUMBER_BYTES * MAX_DEPTH + BROUGHT_BYTES + 1 + edge.rounds().length()
-        + starts * run_bytes
+        + CURSOR_BYTES * block.cursors().length()
+        + start_bytes * block.starts().length()
 }
 
 /// The bytes of the records of so many iterations of a vertex.
@@ -585,6 +656,26 @@ fun is_scoped(
 /// Whether the value is there for the run of this path.
 fun serves(self: &Brought, path: &vector<u32>): bool {
     self.is_static || plan::reaches(false, &self.rounds, path)
+}
+
+/// Where a value is that an edge brought to a place.
+fun source_of(
+    dag: &Dag,
+    origin: u16,
+    edge: u16,
+    round: u32,
+    place: &vector<u32>,
+    element: Option<u32>,
+): Source {
+    if (plan::is_block(origin)) {
+        let region = plan::block_number(origin);
+        let path = prefix(place, dag.block(region).around().length().min(place.length()));
+        let gathered = option::some(Instance { block: region, path });
+        return Source { run: option::none(), port: ascii::string(b""), element, gathered }
+    };
+    let (edge, _) = dag.vertex(origin).edge_of(edge);
+    let run = Run { vertex: origin, path: edge.source_path(place, round) };
+    Source { run: option::some(run), port: edge.port(), element, gathered: option::none() }
 }
 
 fun flags(n: u64): vector<bool> { vector::tabulate!(n, |_| false) }

@@ -560,6 +560,7 @@ fun begin(
         self.funds.split(order.each_mist),
         &order.vertices,
         &order.values,
+        clock,
         ctx,
     );
     let stored_mist = order.terms.stored_mist(bytes + order.bytes());

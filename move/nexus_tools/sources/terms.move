@@ -15,8 +15,6 @@ use std::bcs;
 
 /// More than any invocation of a run takes when it is requested.
 const INVOCATION_BYTES: u64 = 1_400;
-/// More than any reason has.
-const REFUSAL_BYTES: u64 = 32;
 
 // === Structs ===
 
@@ -94,11 +92,31 @@ public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): 
     else option::none()
 }
 
+/// What so many requests of a vertex take at most after these steps, refused ones included.
+public(package) fun requests_mist(
+    self: &Terms,
+    dag: &Dag,
+    tool: &Tool,
+    vertex: u16,
+    steps: u64,
+    count: u64,
+    ctx: &TxContext,
+): u64 {
+    let (number, run) = (dag.vertex(vertex).tool(), records::run(vertex, vector[]));
+    let bytes = records::iteration_bytes(dag.vertex(vertex), 1) + INVOCATION_BYTES;
+    let settle_fee_mist = self.settings.settle_fee_mist(attempt::record_bytes(), ctx);
+    let requested_mist = self.cost_of_mist(settle_fee_mist, tool) + self.stored_mist(bytes);
+    if (self.refusal(tool, number, steps + count).is_none()) return count * requested_mist;
+    let refused_bytes = bytes + walks::most_bytes(dag, &run, &option::none());
+    let refused_mist = self.refusal_fee_mist(ctx) + self.stored_mist(refused_bytes);
+    count * requested_mist.max(refused_mist)
+}
+
 /// What an attempt costs at most: the tool's price, the leader's fees and the largest outcome.
 public(package) fun cost_mist(self: &Terms, attempt: Attempt, tool: &Tool, ctx: &TxContext): u64 {
     let (settle_fee_mist, _) =
         attempt::fees_mist(&option::some(attempt), &self.settings, 0, ctx);
-    tool.price_mist() + settle_fee_mist + self.stored_mist(self.max_outcome_bytes)
+    self.cost_of_mist(settle_fee_mist, tool)
 }
 
 /// What a worker gets that finds a run to be refused: what the transaction costs.
@@ -111,34 +129,13 @@ public(package) fun stored_mist(self: &Terms, bytes: u64): u64 {
     bytes * self.settings.fee_per_outcome_byte_mist()
 }
 
-/// What so many requests of a vertex take at most after these steps, refused ones included.
-public(package) fun most_mist(
-    self: &Terms,
-    dag: &Dag,
-    tool: &Tool,
-    vertex: u16,
-    steps: u64,
-    count: u64,
-    ctx: &TxContext,
-): u64 {
-    let number = dag.vertex(vertex).tool();
-    let run = records::run(vertex, vector[]);
-    let bytes = records::iteration_bytes(dag.vertex(vertex), 1);
-    // What an attempt costs does not depend on the execution.
-    let attempt = attempt::new(object::id(dag), run, 1);
-    let requested_mist =
-        self.cost_mist(attempt, tool, ctx) + self.stored_mist(bytes + INVOCATION_BYTES);
-    let last = self.refusal(tool, number, steps + count);
-    if (last.is_none()) return count * requested_mist;
-    let failed_bytes = walks::most_bytes(dag, &run, &option::none());
-    let refused_mist =
-        self.refusal_fee_mist(ctx) + self.stored_mist(bytes + failed_bytes + REFUSAL_BYTES);
-    count * requested_mist.max(refused_mist)
-}
-
 /// The bytes that they take in an object.
 public(package) fun size(self: &Terms): u64 { bcs::to_bytes(self).length() }
 
 // === Private functions ===
+
+fun cost_of_mist(self: &Terms, settle_fee_mist: u64, tool: &Tool): u64 {
+    tool.price_mist() + settle_fee_mist + self.stored_mist(self.max_outcome_bytes)
+}
 
 fun because(reason: vector<u8>): Option<String> { option::some(reason.to_ascii_string()) }

@@ -164,7 +164,7 @@ public(package) fun fail(
     };
     record.close();
     if (is_ending) return;
-    let edges = vertex.edges(&ERR_EVAL.to_ascii_string());
+    let edges = vertex.edges(&err_eval());
     if (edges.is_empty()) self.give_up(dag, run, reason, change)
     else self.flow(dag, &run, &edges, &error_ports(), change);
     self.leave(dag, vertex, &run, change);
@@ -222,16 +222,19 @@ public(package) fun status(self: &Walks): String {
     else COMPLETED.to_ascii_string()
 }
 
+/// The variant of a run that failed for good.
+public(package) fun err_eval(): String { ERR_EVAL.to_ascii_string() }
+
 /// Whether an edge takes why a run failed.
 public(package) fun handles_failure(dag: &Dag, run: &Run): bool {
-    !dag.vertex(run.vertex()).edges(&ERR_EVAL.to_ascii_string()).is_empty()
+    !dag.vertex(run.vertex()).edges(&err_eval()).is_empty()
 }
 
 /// The most bytes that closing a run may write, with a variant or without.
 public(package) fun most_bytes(dag: &Dag, run: &Run, variant: &Option<String>): u64 {
     let vertex = dag.vertex(run.vertex());
     // An answer that lacks a port is a failure.
-    let failed = edges_bytes(dag, &vertex.edges(&ERR_EVAL.to_ascii_string()));
+    let failed = edges_bytes(dag, &vertex.edges(&err_eval()));
     if (variant.is_some()) failed.max(edges_bytes(dag, &vertex.edges(variant.borrow()))) else failed
 }
 
@@ -315,7 +318,7 @@ fun bring(
 fun mark(self: &mut Walks, dag: &Dag, run: &Run, edge: &Edge): bool {
     let region = edge.left().destroy_some();
     let block = dag.block(region);
-    if (!block.collect_of(edge).is_contested()) return true;
+    if (block.gathered_from(edge.vertex(), edge.input()).length() == 1) return true;
     let depth = block.around().length();
     let path = records::prefix(run.path(), depth);
     let iteration = run.path()[depth];

@@ -3,6 +3,7 @@ module nexus_tools::signed_outcome_tests;
 
 use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader_registry::LeaderRegistry;
+use nexus_tools::signed_outcome;
 use nexus_tools::test_runner::{Self, Runner, alice_and_lee, key, mint, ok, port, sum};
 use nexus_tools::tool::Tool;
 use nexus_tools::value::Ports;
@@ -20,7 +21,7 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 const WINDOW_MS: u64 = 25_000;
 
 // What follows was computed by Python's hashlib and by OpenSSL (Python's `cryptography`), from the
-// message that is described at `signed_outcome` and BCS by hand: the inputs are 01 0161 00 08
+// message that is described at `signed_outcome::message` and BCS by hand: the inputs are 01 0161 00 08
 // 3132333435363738, the variant 026f6b, the ports 01 06726573756c74 00 0133.
 
 /// The public key of the secret key 0x000102…1f.
@@ -49,7 +50,7 @@ fun signed_is_the_answer_to_the_inputs_of_one_invocation() {
     let (mut runner, _) = requested_signed();
     let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(SIGNED_ID.to_id());
     assert_eq!(*invocation.inputs(), test_runner::inputs());
-    assert_eq!(invocation.signed_outcome(&ok(), &sum()), MESSAGE);
+    assert_eq!(signed_outcome::message(&invocation, &ok(), &sum()), MESSAGE);
     test_scenario::return_shared(invocation);
     runner.end();
 }
@@ -96,28 +97,28 @@ fun answer_without_a_signature_is_not_settled() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::EWrongSignature)]
+#[test, expected_failure(abort_code = signed_outcome::EWrongSignature)]
 fun signature_of_another_answer_does_not_count() {
     let (mut runner, lee) = requested_signed();
     settle_signed(&mut runner, lee, port(b"result", b"4"), PUBLIC_KEY, SIGNATURE);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::EWrongSignature)]
+#[test, expected_failure(abort_code = signed_outcome::EWrongSignature)]
 fun signature_of_the_same_answer_to_other_inputs_does_not_count() {
     let (mut runner, lee) = requested_signed();
     settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE_OF_OTHER_INPUTS);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::EWrongSignature)]
+#[test, expected_failure(abort_code = signed_outcome::EWrongSignature)]
 fun signature_by_another_of_the_keys_does_not_count() {
     let (mut runner, lee) = requested_signed();
     settle_signed(&mut runner, lee, sum(), SECOND_KEY, SIGNATURE);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::EWrongKey)]
+#[test, expected_failure(abort_code = signed_outcome::EWrongKey)]
 fun signature_by_a_key_of_nobody_does_not_count() {
     let (mut runner, lee) = requested_signed();
     settle_signed(&mut runner, lee, sum(), key(1), SIGNATURE);
@@ -145,7 +146,7 @@ fun key_that_was_removed_since_signs() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::EWrongKey)]
+#[test, expected_failure(abort_code = signed_outcome::EWrongKey)]
 fun key_that_was_removed_before_does_not_sign() {
     let (mut runner, lee) = alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
@@ -159,7 +160,7 @@ fun key_that_was_removed_before_does_not_sign() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::EWrongKey)]
+#[test, expected_failure(abort_code = signed_outcome::EWrongKey)]
 fun key_that_was_added_since_does_not_sign() {
     let (mut runner, lee) = alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
@@ -194,7 +195,7 @@ fun tool_that_has_keys_need_not_sign() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::EWrongKey)]
+#[test, expected_failure(abort_code = signed_outcome::EWrongKey)]
 fun nobody_signs_where_nobody_has_to() {
     let (mut runner, lee) = alice_and_lee();
     add_keys(&mut runner);
@@ -277,7 +278,7 @@ fun settle_signed(
     let mut settled = false;
     let id = SIGNED_ID.to_id();
     runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
-        settled = invocation.settle_signed(leader, ok(), ports, key, signature, clock, ctx);
+        settled = signed_outcome::settle(invocation, leader, ok(), ports, key, signature, clock, ctx);
     });
     settled
 }

@@ -38,6 +38,7 @@ TYPES = Types(
         ],
         "failure": [],
         "fqn": [],
+        "inputs": ["Inputs", "List", "Pending"],
         "invocation": [
             "InvocationRequested",
             "InvocationSettled",
@@ -72,8 +73,10 @@ TYPES = Types(
             "Cursor",
             "Brought",
             "Look",
+            "Source",
         ],
         "roster": ["Roster"],
+        "signed_outcome": [],
         "terms": ["Terms"],
         "tool": [
             "ToolRegistered",

@@ -343,11 +343,11 @@ def add_collects(
     page: int | Argument,
     blocks: bytes | Argument,
     rows: Sequence[Sequence[int]] | Argument,
-    contested: Sequence[bool] | Argument,
+    sources: Sequence[Sequence[int]] | Argument,
 ) -> None:
     """Adds to the blocks of a page what gets their lists: `blocks` are their places in the page,
-    and `rows` edges as `add_edges` takes them. Aborts with `ELengthMismatch`,
-    `plan::EWrongRow` or `plan::ETooLarge`.
+    `rows` edges as `add_edges` takes them, and `sources` the vertices that have such edges.
+    Aborts with `ELengthMismatch`, `plan::EWrongRow` or `plan::ETooLarge`.
     """
     builder.move_call(
         package.id,
@@ -358,7 +358,7 @@ def add_collects(
             _inputs.pure(builder, _bcs.u64, page),
             _inputs.data(builder, blocks),
             _inputs.pure(builder, _bcs.vector(_bcs.vector(_bcs.u16)), rows),
-            _inputs.pure(builder, _bcs.vector(_bcs.boolean), contested),
+            _inputs.pure(builder, _bcs.vector(_bcs.vector(_bcs.u16)), sources),
         ],
     )
 

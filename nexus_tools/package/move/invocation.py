@@ -98,35 +98,29 @@ EOutcomeTooLarge = MoveError(
     17,
 )
 ENotSigned = MoveError(
-    "ENotSigned", "The answer has to be signed by the tool: use `settle_signed`.", 18
-)
-EWrongKey = MoveError("EWrongKey", "The key is none that the tool had when it was requested.", 19)
-EWrongSignature = MoveError(
-    "EWrongSignature",
-    "The signature is none by this key of this answer to these inputs of this invocation.",
-    20,
+    "ENotSigned", "The answer has to be signed by the tool: use `signed_outcome::settle`.", 18
 )
 EWrongVersion = MoveError(
     "EWrongVersion",
     "The invocation was requested from a newer version of the package: close it with that one.",
-    21,
+    19,
 )
-ENotRequester = MoveError("ENotRequester", "Only the requester deletes the invocation.", 22)
+ENotRequester = MoveError("ENotRequester", "Only the requester deletes the invocation.", 20)
 ENotClosed = MoveError(
     "ENotClosed",
     "The invocation is not closed: it can be deleted once it is settled, failed or expired.",
-    23,
+    21,
 )
-ENotSettled = MoveError("ENotSettled", "The invocation is not settled: it has no answer.", 24)
+ENotSettled = MoveError("ENotSettled", "The invocation is not settled: it has no answer.", 22)
 EOfExecution = MoveError(
     "EOfExecution",
     "The invocation belongs to an execution: `execution::clean_invocation` deletes it.",
-    25,
+    23,
 )
 ENotFailed = MoveError(
     "ENotFailed",
     "The invocation is not failed or expired: there is no reason why it has no answer.",
-    26,
+    24,
 )
 ERRORS: tuple[MoveError, ...] = (
     EToolNotActive,
@@ -148,8 +142,6 @@ ERRORS: tuple[MoveError, ...] = (
     ENotExpired,
     EOutcomeTooLarge,
     ENotSigned,
-    EWrongKey,
-    EWrongSignature,
     EWrongVersion,
     ENotRequester,
     ENotClosed,
@@ -538,38 +530,6 @@ def settle(
     )
 
 
-def settle_signed(
-    builder: TransactionBuilder,
-    package: Package,
-    invocation: ObjectInput,
-    leader: ObjectInput,
-    variant: str | Argument,
-    ports: Argument,
-    key: bytes | Argument,
-    signature: bytes | Argument,
-) -> Result:
-    """Settles with the tool's Ed25519 signature of the answer, by one of the keys that it had
-    when the invocation was requested. What is signed is `signed_outcome`. Aborts with
-    `EWrongKey` or `EWrongSignature`, and as `settle` does.
-
-    Returns `bool`.
-    """
-    return builder.move_call(
-        package.id,
-        "invocation",
-        "settle_signed",
-        [
-            _inputs.changed(builder, invocation),
-            _inputs.read(builder, leader),
-            _inputs.ascii_text(builder, variant),
-            ports,
-            _inputs.data(builder, key),
-            _inputs.data(builder, signature),
-            _inputs.read(builder, _inputs.CLOCK),
-        ],
-    )
-
-
 def fail(
     builder: TransactionBuilder,
     package: Package,
@@ -647,28 +607,6 @@ def quote(
     )
 
 
-def signed_outcome(
-    builder: TransactionBuilder,
-    package: Package,
-    invocation: ObjectInput,
-    variant: str | Argument,
-    ports: Argument,
-) -> Result:
-    """What a tool signs to answer the invocation: `nexus_tools::outcome`, the 32 bytes of its
-    id, the BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of
-    the ports. A leader that asks the tool something else has no signature with which it could
-    settle.
-
-    Returns `vector<u8>`.
-    """
-    return builder.move_call(
-        package.id,
-        "invocation",
-        "signed_outcome",
-        [_inputs.read(builder, invocation), _inputs.ascii_text(builder, variant), ports],
-    )
-
-
 def expires_at_ms(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
     """When the last window ends.
 
@@ -718,6 +656,18 @@ def requires_signed_outcome(
     """
     return builder.move_call(
         package.id, "invocation", "requires_signed_outcome", [_inputs.read(builder, invocation)]
+    )
+
+
+def signers(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
+    """The keys of the tool of which one has to sign the answer.
+
+    Returns `&vector<vector<u8>>`.
+
+    It lends what it returns: only a simulation can call it.
+    """
+    return builder.move_call(
+        package.id, "invocation", "signers", [_inputs.read(builder, invocation)]
     )
 
 

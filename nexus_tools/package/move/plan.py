@@ -201,10 +201,13 @@ class Collect(MoveStruct, frozen=True):
     """An edge that takes what a region gathered."""
 
     edge: Edge
-    is_contested: bool
-    """Whether several edges lead there, so that an iteration could bring two values."""
+    sources: tuple[int, ...]
+    """The vertices with such an edge.
+
+    If they are several, an iteration could bring two values.
+    """
 
     move_name = "plan::Collect"
     bcs: ClassVar[_bcs.Codec[Collect]] = _bcs.late(
-        lambda: _bcs.struct(Collect, Edge.bcs, _bcs.boolean)
+        lambda: _bcs.struct(Collect, Edge.bcs, _bcs.vector(_bcs.u16))
     )

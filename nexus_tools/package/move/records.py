@@ -191,3 +191,25 @@ class Look(MoveStruct, frozen=True):
     bcs: ClassVar[_bcs.Codec[Look]] = _bcs.late(
         lambda: _bcs.struct(Look, _bcs.boolean, _bcs.boolean, _bcs.boolean, _bcs.option(_bcs.u32))
     )
+
+
+class Source(MoveStruct, frozen=True):
+    """Where the value of a port is: an output port of a run, or an element of its list; or what
+    a region gathered; or neither, if it is an entry or a default value.
+    """
+
+    run: Run | None
+    port: str
+    element: int | None
+    gathered: Instance | None
+
+    move_name = "records::Source"
+    bcs: ClassVar[_bcs.Codec[Source]] = _bcs.late(
+        lambda: _bcs.struct(
+            Source,
+            _bcs.option(Run.bcs),
+            _bcs.string,
+            _bcs.option(_bcs.u32),
+            _bcs.option(Instance.bcs),
+        )
+    )

@@ -37,7 +37,22 @@ ETooManyPorts = MoveError(
 ENameTooLong = MoveError(
     "ENameTooLong", "The name of a port is longer than 100 bytes: shorten it.", 3
 )
-ERRORS: tuple[MoveError, ...] = (ELengthMismatch, EDuplicatePort, ETooManyPorts, ENameTooLong)
+EUnknownPort = MoveError("EUnknownPort", "There is no port of this name.", 4)
+ENotAList = MoveError("ENotAList", "The value is no list: it has no elements.", 5)
+ENoElement = MoveError("ENoElement", "The list has not as many elements.", 6)
+ERemoteElement = MoveError(
+    "ERemoteElement", "The value is outside the chain: only a leader can fetch it.", 7
+)
+ERRORS: tuple[MoveError, ...] = (
+    ELengthMismatch,
+    EDuplicatePort,
+    ETooManyPorts,
+    ENameTooLong,
+    EUnknownPort,
+    ENotAList,
+    ENoElement,
+    ERemoteElement,
+)
 
 
 class Ports(_PortsView, MoveStruct, frozen=True):
@@ -197,6 +212,16 @@ def ports(
     )
 
 
+def json(builder: TransactionBuilder, package: Package, value: Argument) -> Result:
+    """The JSON text of a value that is on chain.
+
+    Aborts with `ERemoteElement`.
+
+    Returns `vector<u8>`.
+    """
+    return builder.move_call(package.id, "value", "json", [value])
+
+
 def values(builder: TransactionBuilder, package: Package, ports: Argument) -> Result:
     """The values by port name.
 
@@ -226,6 +251,51 @@ def list_length(
     """
     return builder.move_call(
         package.id, "value", "list_length", [ports, _inputs.ascii_text(builder, name)]
+    )
+
+
+def port(
+    builder: TransactionBuilder, package: Package, ports: Argument, name: str | Argument
+) -> Result:
+    """A port.
+
+    Aborts with `EUnknownPort`.
+
+    Returns `Value`.
+    """
+    return builder.move_call(
+        package.id, "value", "port", [ports, _inputs.ascii_text(builder, name)]
+    )
+
+
+def element(
+    builder: TransactionBuilder, package: Package, value: Argument, i: int | Argument
+) -> Result:
+    """An element of a list.
+
+    Aborts with `ENotAList` or `ENoElement`.
+
+    Returns `Value`.
+    """
+    return builder.move_call(
+        package.id, "value", "element", [value, _inputs.pure(builder, _bcs.u64, i)]
+    )
+
+
+def list(
+    builder: TransactionBuilder, package: Package, values: Sequence[Argument] | Argument
+) -> Result:
+    """The list of these values.
+
+    Aborts with `ERemoteElement` if one is outside the chain.
+
+    Returns `Value`.
+    """
+    return builder.move_call(
+        package.id,
+        "value",
+        "list",
+        [_inputs.elements(builder, values, package.type_tag("value::Value"))],
     )
 
 

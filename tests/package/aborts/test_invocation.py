@@ -159,16 +159,16 @@ async def settle_without_the_signature_that_is_asked_for(world):
 
 def settle_signed(world, invocation, key=KEY):
     answer = ("ok", world.ports(ANSWER.ports), key, bytes(64))
-    world.do(calls.invocation.settle_signed, invocation, world.leader_id, *answer)
+    world.do(calls.signed_outcome.settle, invocation, world.leader_id, *answer)
     return world.leader
 
 
-@reaches("invocation", "EWrongKey")
+@reaches("signed_outcome", "EWrongKey")
 async def settle_with_a_key_of_ones_own(world):
     return settle_signed(world, await requested_of_signing(world), key=bytes(32))
 
 
-@reaches("invocation", "EWrongSignature")
+@reaches("signed_outcome", "EWrongSignature")
 async def settle_with_a_signature_of_zeros(world):
     return settle_signed(world, await requested_of_signing(world))
 

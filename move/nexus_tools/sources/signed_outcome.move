@@ -1,0 +1,106 @@
+/// Answers that the tool signs: a leader can invent none, and can ask the tool nothing else.
+///
+/// What is signed covers the inputs. Those of an attempt are values by reference: they are put
+/// together on chain, in the transaction that settles it.
+module nexus_tools::signed_outcome;
+
+use nexus_tools::inputs::Inputs;
+use nexus_tools::invocation::Invocation;
+use nexus_tools::leader::Leader;
+use nexus_tools::value::Ports;
+use std::ascii::String;
+use std::bcs;
+use sui::clock::Clock;
+use sui::ed25519;
+use sui::hash;
+
+// === Errors ===
+
+/// The key is none that the tool had when it was requested.
+const EWrongKey: u64 = 0;
+/// The signature is none by this key of this answer to these inputs of this invocation.
+const EWrongSignature: u64 = 1;
+/// These are the inputs of another invocation.
+const EWrongInputs: u64 = 2;
+/// The invocation is an attempt to carry a run: use `settle_attempt`.
+const EIsAttempt: u64 = 3;
+
+// === Constants ===
+
+/// What a signature of an answer begins with, so that it is none of anything else.
+const DOMAIN: vector<u8> = b"nexus_tools::outcome";
+
+// === Public functions ===
+
+/// Settles with the tool's Ed25519 signature of the answer, by one of the keys that it had when the
+/// invocation was requested. What is signed is the `message`. Aborts with `EIsAttempt`, `EWrongKey`
+/// or `EWrongSignature`, and as `invocation::settle` does.
+public fun settle(
+    invocation: &mut Invocation,
+    leader: &Leader,
+    variant: String,
+    ports: Ports,
+    key: vector<u8>,
+    signature: vector<u8>,
+    clock: &Clock,
+    ctx: &TxContext,
+): bool {
+    assert!(invocation.attempt().is_none(), EIsAttempt);
+    let message = message(invocation, &variant, &ports);
+    verify(invocation, &key, &signature, &message);
+    invocation.settle_answer(leader, variant, ports, clock, ctx)
+}
+
+/// Settles an attempt in the same way, with all its inputs loaded. Aborts with `EWrongInputs`,
+/// `inputs::ENotLoaded`, and as `settle` does.
+public fun settle_attempt(
+    invocation: &mut Invocation,
+    inputs: Inputs,
+    leader: &Leader,
+    variant: String,
+    ports: Ports,
+    key: vector<u8>,
+    signature: vector<u8>,
+    clock: &Clock,
+    ctx: &TxContext,
+): bool {
+    assert!(inputs.invocation() == object::id(invocation), EWrongInputs);
+    let message = message_of(invocation, &inputs.into_ports(), &variant, &ports);
+    verify(invocation, &key, &signature, &message);
+    invocation.settle_answer(leader, variant, ports, clock, ctx)
+}
+
+// === Views ===
+
+/// What a tool signs to answer an invocation: `nexus_tools::outcome`, the 32 bytes of its id, the
+/// BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of the ports. A
+/// leader that asks the tool something else has no signature with which it could settle.
+public fun message(invocation: &Invocation, variant: &String, ports: &Ports): vector<u8> {
+    message_of(invocation, invocation.inputs(), variant, ports)
+}
+
+// === Private functions ===
+
+fun message_of(
+    invocation: &Invocation,
+    inputs: &Ports,
+    variant: &String,
+    ports: &Ports,
+): vector<u8> {
+    let mut message = DOMAIN;
+    message.append(object::id(invocation).to_bytes());
+    message.append(hash::blake2b256(&bcs::to_bytes(inputs)));
+    message.append(bcs::to_bytes(variant));
+    message.append(hash::blake2b256(&bcs::to_bytes(ports)));
+    message
+}
+
+fun verify(
+    invocation: &Invocation,
+    key: &vector<u8>,
+    signature: &vector<u8>,
+    message: &vector<u8>,
+) {
+    assert!(invocation.signers().contains(key), EWrongKey);
+    assert!(ed25519::ed25519_verify(signature, key, message), EWrongSignature);
+}
