@@ -42,7 +42,7 @@ public enum Plan has copy, drop, store {
 }
 
 /// An occurrence that is due.
-public struct Due has copy, drop {
+public struct Due has drop {
     planned_at_ms: u64,
     missed: u64,
 }
