@@ -203,7 +203,7 @@ public fun add_blocks(
 }
 
 /// Adds to the blocks of a page what gets their lists: `blocks` are their places in the page, `rows`
-/// edges as `add_edges` takes them, and `sources` the vertices that have such edges. Aborts with `ELengthMismatch`, `plan::EWrongRow` or
+/// edges as `add_edges` takes them, and `sources` the vertex of each edge that leads there. Aborts with `ELengthMismatch`, `plan::EWrongRow` or
 /// `plan::ETooLarge`.
 public fun add_collects(
     self: &mut Dag,

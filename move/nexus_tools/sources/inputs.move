@@ -172,26 +172,31 @@ fun list(
     let mut elements = vector[];
     let list = option::some(self.lists.length());
     let sources = dag.block(region.block()).gathered_from(vertex, input);
-    records.at(*region).iterations().do!(|iteration| sources.do_ref!(|number| {
-        let run = records::iteration(dag.vertex(*number), *number, region.outside(), iteration);
-        if (records.has(run) && records.of(run).is_closed()) {
-            let (edges, variants) = dag.vertex(*number).edges_to(vertex, input);
-            let position = elements.length();
-            elements.push_back(option::none());
-            edges.length().do!(|i| {
-                let found = self.refer(records, run, edges[i].port(), option::none(), port);
-                if (found.is_none()) {
-                    let last = self.pending.length() - 1;
-                    let pending = &mut self.pending[last];
-                    pending.variant = option::some(variants[i]);
-                    pending.list = list;
-                    pending.position = position;
-                } else if (variants[i] == walks::err_eval()) {
-                    *&mut elements[position] = found;
-                };
-            });
+    records.at(*region).iterations().do!(|iteration| {
+        let (mut edge, mut number) = (option::none(), sources[0]);
+        if (sources.length() == 1) {
+            edge = option::some(dag.vertex(number).edge_to(vertex, input));
+        } else {
+            let path = *region.outside();
+            let mark = records::mark(region.block(), path, vertex, input, iteration);
+            (edge, number) = records.marked(mark);
         };
-    }));
+        let run = records::iteration(dag.vertex(number), number, region.outside(), iteration);
+        if (edge.is_some() && records.has(run) && records.of(run).is_closed()) {
+            let (edge, variant) = dag.vertex(number).edge_of(edge.destroy_some());
+            let found = self.refer(records, run, edge.port(), option::none(), port);
+            if (found.is_some()) {
+                if (variant == walks::err_eval()) elements.push_back(found);
+            } else {
+                let last = self.pending.length() - 1;
+                let pending = &mut self.pending[last];
+                pending.variant = option::some(variant);
+                pending.list = list;
+                pending.position = elements.length();
+                elements.push_back(option::none());
+            };
+        };
+    });
     self.lists.push_back(List { port, elements });
 }
 

@@ -154,7 +154,8 @@ public struct Input has copy, drop, store {
 /// An edge that takes what a region gathered.
 public struct Collect has copy, drop, store {
     edge: Edge,
-    /// The vertices with such an edge. If they are several, an iteration could bring two values.
+    /// The vertices of the edges that lead there. If they are several, an iteration could bring two
+    /// values.
     sources: vector<u16>,
 }
 
@@ -282,20 +283,15 @@ public(package) fun edge_of(self: &Vertex, number: u16): (Edge, String) {
     }
 }
 
-/// The edges that lead to a port of a vertex, with the variants that have them.
-public(package) fun edges_to(
-    self: &Vertex,
-    vertex: u16,
-    input: u8,
-): (vector<Edge>, vector<String>) {
-    let (mut edges, mut variants) = (vector[], vector[]);
-    self.variants.do_ref!(|variant| variant.edges.do_ref!(|edge| {
-        if (edge.vertex == vertex && edge.input == input) {
-            edges.push_back(*edge);
-            variants.push_back(variant.name);
-        };
-    }));
-    (edges, variants)
+/// The number of the edge that leads to a port of a vertex: the first one, if there are several.
+public(package) fun edge_to(self: &Vertex, vertex: u16, input: u8): u16 {
+    let mut at = 0;
+    loop {
+        let edges = &self.variants[at].edges;
+        let found = edges.find_index!(|edge| edge.vertex == vertex && edge.input == input);
+        if (found.is_some()) return edges[found.destroy_some()].number;
+        at = at + 1;
+    }
 }
 
 // === Package functions: ports ===
@@ -400,7 +396,7 @@ public(package) fun input_port(self: &Input): u8 { self.port }
 
 public(package) fun collect_edge(self: &Collect): &Edge { &self.edge }
 
-/// The vertices from which a region gathers a list for a port.
+/// The vertices of the edges by which a region gathers a list for a port.
 public(package) fun gathered_from(self: &Block, vertex: u16, input: u8): &vector<u16> {
     let found = self.collects.find_index!(|each| {
         each.edge.vertex == vertex && each.edge.input == input

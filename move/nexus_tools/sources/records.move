@@ -32,7 +32,7 @@ const GATHERED: u8 = 2;
 /// What records take in objects, without the numbers of their paths.
 const RUN_BYTES: u64 = 330;
 const INSTANCE_BYTES: u64 = 330;
-const MARK_BYTES: u64 = 330;
+const MARK_BYTES: u64 = 333;
 const NUMBER_BYTES: u64 = 4;
 const DELIVERY_BYTES: u64 = 9;
 const CURSOR_BYTES: u64 = 12;
@@ -63,13 +63,19 @@ public struct Instance has copy, drop, store {
     path: vector<u32>,
 }
 
-/// The key of a mark that an iteration gave what it has to a port to which several edges lead.
+/// The key of what an iteration gave to a port to which several edges lead.
 public struct Mark has copy, drop, store {
     region: u16,
     path: vector<u32>,
     vertex: u16,
     input: u8,
     iteration: u32,
+}
+
+/// The edge that an iteration followed, and the vertex that it comes from.
+public struct Gathered has copy, drop, store {
+    origin: u16,
+    edge: u16,
 }
 
 /// How far a run is, and what was brought to it alone.
@@ -235,7 +241,7 @@ public(package) fun remove_instance(self: &mut Records, instance: Instance): boo
 /// Removes a mark; false if there is none.
 public(package) fun remove_mark(self: &mut Records, mark: Mark): bool {
     if (!field::exists_(&self.id, mark)) return false;
-    let _: bool = field::remove(&mut self.id, mark);
+    let _: Gathered = field::remove(&mut self.id, mark);
     self.length = self.length - 1;
     true
 }
@@ -545,13 +551,20 @@ public(package) fun give_back(self: &mut InstanceRecord, cursor: u64) {
     cursor.outstanding = cursor.outstanding - 1;
 }
 
-/// Marks that an iteration gave what it has; false if it did already.
-public(package) fun add_mark(self: &mut Records, mark: Mark): bool {
+/// Keeps what an iteration gave; false if it gave something already.
+public(package) fun add_mark(self: &mut Records, mark: Mark, origin: u16, edge: u16): bool {
     if (field::exists_(&self.id, mark)) return false;
     self.bytes = self.bytes + MARK_BYTES + NUMBER_BYTES * mark.path.length();
-    field::add(&mut self.id, mark, true);
+    field::add(&mut self.id, mark, Gathered { origin, edge });
     self.length = self.length + 1;
     true
+}
+
+/// What an iteration gave, if it did: the edge, and the vertex that it comes from.
+public(package) fun marked(self: &Records, mark: Mark): (Option<u16>, u16) {
+    if (!field::exists_(&self.id, mark)) return (option::none(), 0);
+    let Gathered { origin, edge } = field::borrow(&self.id, mark);
+    (option::some(*edge), *origin)
 }
 
 /// Whether all these blocks are open around a path.

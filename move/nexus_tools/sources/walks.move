@@ -314,7 +314,7 @@ fun bring(
     instances.do!(|instance| self.check_instance(dag, instance, change));
 }
 
-/// Marks that an iteration gave what it has to a port, where two edges could; false if it did.
+/// Keeps what an iteration gives to a port to which several edges lead; false if it did before.
 fun mark(self: &mut Walks, dag: &Dag, run: &Run, edge: &Edge): bool {
     let region = edge.left().destroy_some();
     let block = dag.block(region);
@@ -322,7 +322,8 @@ fun mark(self: &mut Walks, dag: &Dag, run: &Run, edge: &Edge): bool {
     let depth = block.around().length();
     let path = records::prefix(run.path(), depth);
     let iteration = run.path()[depth];
-    self.records.add_mark(records::mark(region, path, edge.vertex(), edge.input(), iteration))
+    let mark = records::mark(region, path, edge.vertex(), edge.input(), iteration);
+    self.records.add_mark(mark, run.vertex(), edge.number())
 }
 
 // === Private functions: starts ===

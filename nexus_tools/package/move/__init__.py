@@ -67,6 +67,7 @@ TYPES = Types(
             "Run",
             "Instance",
             "Mark",
+            "Gathered",
             "RunRecord",
             "Delivery",
             "InstanceRecord",

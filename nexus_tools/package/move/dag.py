@@ -346,8 +346,8 @@ def add_collects(
     sources: Sequence[Sequence[int]] | Argument,
 ) -> None:
     """Adds to the blocks of a page what gets their lists: `blocks` are their places in the page,
-    `rows` edges as `add_edges` takes them, and `sources` the vertices that have such edges.
-    Aborts with `ELengthMismatch`, `plan::EWrongRow` or `plan::ETooLarge`.
+    `rows` edges as `add_edges` takes them, and `sources` the vertex of each edge that leads
+    there. Aborts with `ELengthMismatch`, `plan::EWrongRow` or `plan::ETooLarge`.
     """
     builder.move_call(
         package.id,

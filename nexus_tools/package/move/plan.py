@@ -202,7 +202,7 @@ class Collect(MoveStruct, frozen=True):
 
     edge: Edge
     sources: tuple[int, ...]
-    """The vertices with such an edge.
+    """The vertices of the edges that lead there.
 
     If they are several, an iteration could bring two values.
     """

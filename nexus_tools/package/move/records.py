@@ -54,9 +54,7 @@ class Instance(MoveStruct, frozen=True):
 
 
 class Mark(MoveStruct, frozen=True):
-    """The key of a mark that an iteration gave what it has to a port to which several edges
-    lead.
-    """
+    """The key of what an iteration gave to a port to which several edges lead."""
 
     region: int
     path: tuple[int, ...]
@@ -67,6 +65,18 @@ class Mark(MoveStruct, frozen=True):
     move_name = "records::Mark"
     bcs: ClassVar[_bcs.Codec[Mark]] = _bcs.late(
         lambda: _bcs.struct(Mark, _bcs.u16, _bcs.vector(_bcs.u32), _bcs.u16, _bcs.u8, _bcs.u32)
+    )
+
+
+class Gathered(MoveStruct, frozen=True):
+    """The edge that an iteration followed, and the vertex that it comes from."""
+
+    origin: int
+    edge: int
+
+    move_name = "records::Gathered"
+    bcs: ClassVar[_bcs.Codec[Gathered]] = _bcs.late(
+        lambda: _bcs.struct(Gathered, _bcs.u16, _bcs.u16)
     )
 
 
