@@ -3,11 +3,15 @@
 from nexus_tools.client import EventFilter
 from nexus_tools.package.deployment import Deployment
 from nexus_tools.package.move import (
+    cleaning,
     collateral,
+    dag,
+    execution,
     invocation,
     leader,
     leader_registry,
     owner,
+    schedule,
     tool,
     tool_registry,
     version,
@@ -22,6 +26,10 @@ RegistryEvent = (
     | tool_registry.AnyEvent
     | leader_registry.AnyEvent
     | invocation.AnyEvent
+    | dag.AnyEvent
+    | execution.AnyEvent
+    | cleaning.AnyEvent
+    | schedule.AnyEvent
     | version.AnyEvent
 )
 """Any event of the package."""

@@ -17,6 +17,7 @@ from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, re
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
+from nexus_tools.registry.schedules import NewSchedule, Schedules
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
 
 __all__ = [
@@ -27,9 +28,11 @@ __all__ = [
     "Invocations",
     "LeaderRecord",
     "LeaderRegistry",
+    "NewSchedule",
     "RegisterResult",
     "RegisteredTool",
     "Registration",
+    "Schedules",
     "Step",
     "ToolFilter",
     "ToolPage",

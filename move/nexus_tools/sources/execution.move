@@ -80,7 +80,7 @@ const MAX_DAYS: u64 = 90;
 /// One command requests so many iterations at most: beyond, gas grows steeply.
 const MAX_ITERATIONS: u64 = 32;
 /// What Sui counts for an execution beyond its fields.
-const OBJECT_BYTES: u64 = 138;
+const OBJECT_BYTES: u64 = 143;
 
 const TERMINATED: vector<u8> = b"terminated";
 const CANCELLED: vector<u8> = b"cancelled";
@@ -475,10 +475,11 @@ public(package) fun is_left_to(self: &Execution, schedule: ID): bool {
     self.is_ended() && self.schedule == option::some(schedule)
 }
 
-/// Takes what is left, once; how it ended, and when.
+/// Takes what is left, once; how it ended, and when it did so at the latest, whoever said so when.
 public(package) fun collect(self: &mut Execution): (Balance<SUI>, String, u64) {
     self.schedule = option::none();
-    (self.funds.withdraw_all(), self.walks.status(), *self.ended_at_ms.borrow())
+    let ended_at_ms = (*self.ended_at_ms.borrow()).min(self.terms().deadline_ms());
+    (self.funds.withdraw_all(), self.walks.status(), ended_at_ms)
 }
 
 // === Package functions: cleaning up ===

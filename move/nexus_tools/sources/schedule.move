@@ -38,30 +38,32 @@ const ENotOwner: u64 = 0;
 const ETooDear: u64 = 1;
 /// The entry values are larger than the registry's `max_ports_bytes`: use remote values.
 const EValuesTooLarge: u64 = 2;
+/// A schedule begins with 32 vertices at most, and has entry values for as many.
+const ETooManyEntries: u64 = 3;
 /// The same leader is named twice.
-const ESameLeader: u64 = 3;
+const ESameLeader: u64 = 4;
 /// The leader takes no invocations: name another one.
-const ELeaderNotActive: u64 = 4;
+const ELeaderNotActive: u64 = 5;
 /// This is another workflow than that of the schedule.
-const EWrongDag: u64 = 5;
+const EWrongDag: u64 = 6;
 /// The schedule does not name this leader.
-const ENotNamed: u64 = 6;
+const ENotNamed: u64 = 7;
 /// The sender is no worker of the leader.
-const ENotWorker: u64 = 7;
+const ENotWorker: u64 = 8;
 /// The schedule waits for events: they trigger it, and planned times do not.
-const EByEvent: u64 = 8;
+const EByEvent: u64 = 9;
 /// The schedule has planned times: no event triggers it.
-const ENotByEvent: u64 = 9;
+const ENotByEvent: u64 = 10;
 /// The schedule is paused already.
-const EPaused: u64 = 10;
+const EPaused: u64 = 11;
 /// The schedule is not paused.
-const ENotPaused: u64 = 11;
+const ENotPaused: u64 = 12;
 /// The schedule is cancelled.
-const ECancelled: u64 = 12;
+const ECancelled: u64 = 13;
 /// The schedule is not cancelled: `cancel` it first.
-const ENotCancelled: u64 = 13;
+const ENotCancelled: u64 = 14;
 /// Executions that it began are not collected: wait until they have ended, and `collect` them.
-const ENotCollected: u64 = 14;
+const ENotCollected: u64 = 15;
 
 // === Constants ===
 
@@ -70,14 +72,21 @@ const WINDOW_MS: u64 = 10_000;
 const MAX_EACH_MIST: u64 = 1_000_000_000_000_000;
 const MAX_KEEPER_FEE_MIST: u64 = 1_000_000_000;
 /// What Sui counts for the terms of an execution beyond their fields, and for entry values.
-const TERMS_BYTES: u64 = 250;
-const ENTRY_BYTES: u64 = 250;
+const TERMS_BYTES: u64 = 275;
+const ENTRY_BYTES: u64 = 276;
+/// What a schedule grows by with its first event.
+const CURSOR_BYTES: u64 = 24;
 /// More than an execution takes that begins, but for its records, terms and entry values.
-const EXECUTION_BYTES: u64 = 700;
-/// What a trigger rewrites.
-const REWRITTEN_BYTES: u64 = 600;
-/// So many entry values and runs take the gas that settings count for one transaction.
-const FIELDS_PER_FEE: u64 = 16;
+const EXECUTION_BYTES: u64 = 500;
+/// Beyond so many runs and entry values, gas grows steeply.
+const MAX_ENTRIES: u64 = 32;
+/// The gas units of computation that it takes to collect an execution and to begin one, for each
+/// run and each entry value of it, and in how many bytes of them there is one more.
+const GAS_UNITS: u64 = 1_500;
+const ENTRY_GAS_UNITS: u64 = 10;
+const BYTES_PER_GAS_UNIT: u64 = 200;
+/// What it takes of storage that no rebate brings back.
+const STORAGE_MIST: u64 = 100_000;
 
 const COMPLETED: vector<u8> = b"completed";
 const CANCELLED: vector<u8> = b"cancelled";
@@ -187,9 +196,10 @@ public struct OrderKey() has copy, drop, store;
 public struct Order has drop, store {
     timing: Timing,
     group: u8,
-    /// The vertices that have entry values, and those.
+    /// The vertices that have entry values, those, and the bytes that they take.
     vertices: vector<u16>,
     values: vector<Ports>,
+    values_bytes: u64,
     /// Of each execution; the deadline counts from its beginning.
     terms: Terms,
     /// The funds of each execution.
@@ -217,7 +227,8 @@ public struct Cursor has copy, drop, store {
 /// Creates a schedule of executions of `dag`, whose terms are those of `execution::begin`. Each gets
 /// `each_mist`, and `keeper_fee_mist` is what a keeper earns. If they do not overlap, what is planned
 /// while one runs is skipped. `max_failures` in a row pause it (0: never). Give its entry values and
-/// share it in the same transaction. Aborts with `ETooDear`, and as `execution::begin` does.
+/// share it in the same transaction. Aborts with `ETooDear`, `ETooManyEntries`, and as
+/// `execution::begin` does.
 public fun create(
     registry: &LeaderRegistry,
     settings_revision: u64,
@@ -250,6 +261,7 @@ public fun create(
         lasts_ms,
         0,
     );
+    assert!(dag.group(group).length() <= MAX_ENTRIES, ETooManyEntries);
     let mut self = Schedule {
         id: object::new(ctx),
         dag: object::id(dag),
@@ -280,6 +292,7 @@ public fun create(
         group,
         vertices: vector[],
         values: vector[],
+        values_bytes: 0,
         terms,
         each_mist,
         keeper_fee_mist,
@@ -292,18 +305,19 @@ public fun create(
 }
 
 /// Gives the values of the entry ports of a vertex in executions that begin from now on, instead of
-/// those that it had. Aborts with `ENotOwner` or `EValuesTooLarge`.
+/// those that it had. Aborts with `ENotOwner`, `ETooManyEntries` or `EValuesTooLarge`.
 public fun give(self: &mut Schedule, vertex: u16, values: Ports, ctx: &TxContext) {
     let order = self.order_mut(ctx);
     let (has, i) = order.vertices.index_of(&vertex);
-    if (has) *&mut order.values[i] = values
-    else {
-        order.vertices.push_back(vertex);
-        order.values.push_back(values);
+    if (has) {
+        order.vertices.swap_remove(i);
+        order.values_bytes = order.values_bytes - order.values.swap_remove(i).size();
     };
-    // Each takes some gas besides, however small it is.
-    let bytes = order.values.fold!(0, |bytes, ports| bytes + ENTRY_BYTES + ports.size());
-    assert!(bytes <= order.terms.settings().max_ports_bytes(), EValuesTooLarge);
+    order.vertices.push_back(vertex);
+    order.values_bytes = order.values_bytes + values.size();
+    order.values.push_back(values);
+    assert!(order.vertices.length() <= MAX_ENTRIES, ETooManyEntries);
+    assert!(order.values_bytes <= order.terms.settings().max_ports_bytes(), EValuesTooLarge);
 }
 
 /// Makes a new schedule available to everyone.
@@ -563,7 +577,8 @@ fun begin(
         clock,
         ctx,
     );
-    let stored_mist = order.terms.stored_mist(bytes + order.bytes());
+    let cursor_bytes = if (cursor.is_some() && self.cursor.is_none()) CURSOR_BYTES else 0;
+    let stored_mist = order.terms.stored_mist(bytes + order.bytes() + cursor_bytes);
     let next_at_ms = order.timing.after(now_ms);
     payment::pay(self.funds.split(fee_mist + stored_mist), ctx.sender());
     self.next_at_ms = next_at_ms;
@@ -595,15 +610,15 @@ fun is_after(self: &Cursor, other: &Cursor): bool {
 
 /// What a keeper gets for its gas, and its fee.
 fun fee_mist(self: &Order, dag: &Dag, ctx: &TxContext): u64 {
-    let fields = self.vertices.length() + dag.group(self.group).length();
-    let gas_mist = self.terms.settings().fail_fee_mist(REWRITTEN_BYTES, ctx);
-    gas_mist * (1 + fields / FIELDS_PER_FEE) + self.keeper_fee_mist
+    let entries = self.vertices.length() + dag.group(self.group).length();
+    let bytes_units = self.values_bytes / BYTES_PER_GAS_UNIT;
+    let units = GAS_UNITS + ENTRY_GAS_UNITS * entries + bytes_units;
+    units * ctx.reference_gas_price() + STORAGE_MIST + self.keeper_fee_mist
 }
 
 /// The bytes of the terms and the entry values of an execution.
 fun bytes(self: &Order): u64 {
-    let terms_bytes = TERMS_BYTES + self.terms.size();
-    self.values.fold!(terms_bytes, |bytes, ports| bytes + ENTRY_BYTES + ports.size())
+    TERMS_BYTES + self.terms.size() + ENTRY_BYTES * self.values.length() + self.values_bytes
 }
 
 /// The most bytes that an execution stores that begins.

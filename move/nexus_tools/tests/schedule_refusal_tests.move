@@ -44,16 +44,20 @@ fun a_keeper_gets_one_sui_at_most() {
 #[test]
 fun entry_values_have_65_536_bytes_at_most() {
     let mut stage = schedule_runner::start();
-    // Besides, 250 of its object, 1 for how many ports there are, 2 of the name, 1 of the kind of
-    // value and 3 for how long it is.
-    stage.create_with(hourly(), 0, 0, port(b"a", text(65_536 - 257, 49)));
+    // Besides, 1 for how many ports there are, 2 of the name, 1 of the kind of value and 3 for how
+    // long it is.
+    let schedule = stage.create_with(hourly(), 0, 0, port(b"a", text(65_529, 49)));
+    // What is given instead does not count twice.
+    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
+        schedule.give(0, port(b"a", text(65_529, 50)), ctx);
+    });
     stage.end();
 }
 
 #[test, expected_failure(abort_code = schedule::EValuesTooLarge)]
 fun larger_entry_values_are_refused() {
     let mut stage = schedule_runner::start();
-    stage.create_with(hourly(), 0, 0, port(b"a", text(65_536 - 256, 49)));
+    stage.create_with(hourly(), 0, 0, port(b"a", text(65_530, 49)));
     abort
 }
 
@@ -63,6 +67,33 @@ fun entry_values_are_bounded_together() {
     let schedule = stage.create_with(hourly(), 0, 0, port(b"a", text(40_000, 49)));
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
         schedule.give(1, port(b"a", text(30_000, 49)), ctx);
+    });
+    abort
+}
+
+#[test]
+fun a_schedule_begins_with_32_vertices_at_most() {
+    let mut stage = schedule_runner::start();
+    let large = schedule_runner::publish(stage.runner(), b"xyz.example.large@1", 32);
+    stage.with_dag(large);
+    stage.create(hourly());
+    stage.end();
+}
+
+#[test, expected_failure(abort_code = schedule::ETooManyEntries)]
+fun more_vertices_than_32_are_refused() {
+    let mut stage = schedule_runner::start();
+    let large = schedule_runner::publish(stage.runner(), b"xyz.example.large@1", 33);
+    stage.with_dag(large);
+    stage.create(hourly());
+    abort
+}
+
+#[test, expected_failure(abort_code = schedule::ETooManyEntries)]
+fun values_of_more_vertices_than_32_are_refused() {
+    let (mut stage, schedule) = hourly_one();
+    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
+        32u64.do!(|i| schedule.give(i as u16 + 1, port(b"a", b"1"), ctx));
     });
     abort
 }

@@ -48,6 +48,7 @@ public struct Wish has copy, drop {
     overlaps: bool,
     max_failures: u64,
     max_executions: Option<u64>,
+    lasts_ms: u64,
     funds_mist: u64,
 }
 
@@ -120,8 +121,14 @@ public fun hourly_unless_late(max_late_ms: u64): Wish { wish(every_hour(option::
 
 /// At other times, one after the other, for 1 SUI.
 public fun wish(timing: Timing): Wish {
-    let max_executions = option::none();
-    Wish { timing, overlaps: false, max_failures: 0, max_executions, funds_mist: 1_000_000_000 }
+    Wish {
+        timing,
+        overlaps: false,
+        max_failures: 0,
+        max_executions: option::none(),
+        lasts_ms: 600_000,
+        funds_mist: 1_000_000_000,
+    }
 }
 
 /// Whenever something is minted, but once in 5 s.
@@ -142,6 +149,11 @@ public fun times(mut self: Wish, max: u64): Wish {
     self
 }
 
+public fun lasting(mut self: Wish, lasts_ms: u64): Wish {
+    self.lasts_ms = lasts_ms;
+    self
+}
+
 public fun funded(mut self: Wish, funds_mist: u64): Wish {
     self.funds_mist = funds_mist;
     self
@@ -151,7 +163,7 @@ public fun timing(self: &Wish): Timing { self.timing }
 
 // === Acts ===
 
-/// Bob creates a schedule, whose executions last 10 minutes, and names Lee's leader and then Max's.
+/// Bob creates a schedule, whose executions last 10 minutes at most, and names Lee's leader and then Max's.
 public fun create(self: &mut Stage, wish: Wish): ID {
     self.create_with(wish, EACH_MIST, KEEPER_FEE_MIST, port(b"a", b"1"))
 }
@@ -181,7 +193,7 @@ public fun create_with(
         vector[5_000_000],
         100,
         10,
-        600_000,
+        wish.lasts_ms,
         wish.timing,
         each_mist,
         keeper_fee_mist,

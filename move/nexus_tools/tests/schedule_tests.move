@@ -19,9 +19,9 @@ const FIRST_MS: u64 = 2_000_000;
 const HOUR_MS: u64 = 3_600_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
-/// 1 000 gas units at 1 000 MIST, 520 000 MIST of storage, 100 MIST for each of 600 bytes, and the
-/// fee that Bob chose.
-const FEE_MIST: u64 = 1_880_000;
+/// 1 500 gas units at 1 000 MIST, 10 for the vertex and 10 for its values, 100 000 MIST of storage,
+/// and the fee that Bob chose.
+const FEE_MIST: u64 = 1_920_000;
 
 // === Planned times ===
 
@@ -63,17 +63,21 @@ fun a_keeper_is_paid_what_it_stored_and_its_fee() {
 fun many_entry_values_take_more_gas() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
-    // With the vertex of the group, and the one that has values: 16.
+    // 10 gas units for each of 31 more, and one for 200 of 223 bytes.
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
-        14u64.do!(|i| schedule.give(i as u16 + 1, port(b"a", b"1"), ctx));
+        31u64.do!(|i| schedule.give(i as u16 + 1, port(b"a", b"11"), ctx));
     });
     stage.wait_until(FIRST_MS);
     let lee = stage.lee();
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(schedule.trigger(registry, dag, leader, clock, ctx));
-        let paid_mist = FUNDS_MIST - EACH_MIST - schedule.funds_mist();
-        // Once more, but for the fee that Bob chose.
-        assert_eq!((paid_mist - FEE_MIST - 1_580_000) % 7_600, 0);
+        let told = told<schedule::ScheduleTriggered>();
+        let mut fields = sui::bcs::new(told);
+        3u64.do!(|_| fields.peel_address());
+        2u64.do!(|_| fields.peel_u64());
+        assert!(fields.peel_option!(|fields| fields.peel_u64()).is_none());
+        assert!(fields.peel_option!(|fields| fields.peel_u64()).is_some());
+        assert_eq!(fields.peel_u64(), FEE_MIST + 310_000 + 1_000);
     });
     stage.end();
 }
@@ -106,14 +110,13 @@ fun leaders_have_10_seconds_each_and_then_it_is_anyone() {
 #[test]
 fun what_is_planned_while_one_runs_is_skipped() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly());
+    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
     stage.wait_until(FIRST_MS);
     let execution = stage.begin(schedule);
-    // It ends 5 minutes after the third planned time; nobody collects it for 2 hours.
     stage.wait_until(FIRST_MS + HOUR_MS);
     assert!(!stage.trigger(schedule));
-    stage.wait_until(FIRST_MS + 2 * HOUR_MS - 300_000);
-    stage.expire(execution);
+    stage.wait_until(FIRST_MS + 2 * HOUR_MS + 300_000);
+    stage.execution_tx!(BOB, execution, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
     stage.wait_until(FIRST_MS + 4 * HOUR_MS);
     assert!(!stage.trigger(schedule));
     stage.collect_tx!(ALICE, schedule, execution, |schedule, execution| {
@@ -122,10 +125,10 @@ fun what_is_planned_while_one_runs_is_skipped() {
         let fields = vector[
             field(object::id(schedule)),
             field(object::id(execution)),
-            field(b"timed_out"),
+            field(b"cancelled"),
             field(EACH_MIST),
             field(2u64),
-            field(1u64),
+            field(0u64),
             field(false),
         ].flatten();
         assert_eq!(collected, fields);
@@ -134,6 +137,21 @@ fun what_is_planned_while_one_runs_is_skipped() {
     // Those that passed since it ended are one occurrence.
     stage.begin(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + 5 * HOUR_MS));
+    stage.end();
+}
+
+/// Nobody says for hours that its time is over: it lasted until then all the same.
+#[test]
+fun an_execution_lasts_until_its_deadline_at_most() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    stage.wait_until(FIRST_MS);
+    let execution = stage.begin(schedule);
+    stage.wait_until(FIRST_MS + 3 * HOUR_MS);
+    stage.execution_tx!(ALICE, execution, |execution, _, _, _, clock, _| execution.expire(clock));
+    assert!(stage.collect(schedule, execution));
+    assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + HOUR_MS));
+    stage.begin(schedule);
     stage.end();
 }
 

@@ -44,30 +44,36 @@ EValuesTooLarge = MoveError(
     "The entry values are larger than the registry's `max_ports_bytes`: use remote values.",
     2,
 )
-ESameLeader = MoveError("ESameLeader", "The same leader is named twice.", 3)
+ETooManyEntries = MoveError(
+    "ETooManyEntries",
+    "A schedule begins with 32 vertices at most, and has entry values for as many.",
+    3,
+)
+ESameLeader = MoveError("ESameLeader", "The same leader is named twice.", 4)
 ELeaderNotActive = MoveError(
-    "ELeaderNotActive", "The leader takes no invocations: name another one.", 4
+    "ELeaderNotActive", "The leader takes no invocations: name another one.", 5
 )
-EWrongDag = MoveError("EWrongDag", "This is another workflow than that of the schedule.", 5)
-ENotNamed = MoveError("ENotNamed", "The schedule does not name this leader.", 6)
-ENotWorker = MoveError("ENotWorker", "The sender is no worker of the leader.", 7)
+EWrongDag = MoveError("EWrongDag", "This is another workflow than that of the schedule.", 6)
+ENotNamed = MoveError("ENotNamed", "The schedule does not name this leader.", 7)
+ENotWorker = MoveError("ENotWorker", "The sender is no worker of the leader.", 8)
 EByEvent = MoveError(
-    "EByEvent", "The schedule waits for events: they trigger it, and planned times do not.", 8
+    "EByEvent", "The schedule waits for events: they trigger it, and planned times do not.", 9
 )
-ENotByEvent = MoveError("ENotByEvent", "The schedule has planned times: no event triggers it.", 9)
-EPaused = MoveError("EPaused", "The schedule is paused already.", 10)
-ENotPaused = MoveError("ENotPaused", "The schedule is not paused.", 11)
-ECancelled = MoveError("ECancelled", "The schedule is cancelled.", 12)
-ENotCancelled = MoveError("ENotCancelled", "The schedule is not cancelled: `cancel` it first.", 13)
+ENotByEvent = MoveError("ENotByEvent", "The schedule has planned times: no event triggers it.", 10)
+EPaused = MoveError("EPaused", "The schedule is paused already.", 11)
+ENotPaused = MoveError("ENotPaused", "The schedule is not paused.", 12)
+ECancelled = MoveError("ECancelled", "The schedule is cancelled.", 13)
+ENotCancelled = MoveError("ENotCancelled", "The schedule is not cancelled: `cancel` it first.", 14)
 ENotCollected = MoveError(
     "ENotCollected",
     "Executions that it began are not collected: wait until they have ended, and `collect` them.",
-    14,
+    15,
 )
 ERRORS: tuple[MoveError, ...] = (
     ENotOwner,
     ETooDear,
     EValuesTooLarge,
+    ETooManyEntries,
     ESameLeader,
     ELeaderNotActive,
     EWrongDag,
@@ -297,8 +303,9 @@ class Order(MoveStruct, frozen=True):
     timing: _timing.Timing
     group: int
     vertices: tuple[int, ...]
-    """The vertices that have entry values, and those."""
+    """The vertices that have entry values, those, and the bytes that they take."""
     values: tuple[_value.Ports, ...]
+    values_bytes: int
     terms: _terms.Terms
     """Of each execution; the deadline counts from its beginning."""
     each_mist: int
@@ -320,6 +327,7 @@ class Order(MoveStruct, frozen=True):
             _bcs.u8,
             _bcs.vector(_bcs.u16),
             _bcs.vector(_value.Ports.bcs),
+            _bcs.u64,
             _terms.Terms.bcs,
             _bcs.u64,
             _bcs.u64,
@@ -381,8 +389,8 @@ def create(
 
     Each gets `each_mist`, and `keeper_fee_mist` is what a keeper earns. If they do not overlap,
     what is planned while one runs is skipped. `max_failures` in a row pause it (0: never). Give its
-    entry values and share it in the same transaction. Aborts with `ETooDear`, and as
-    `execution::begin` does.
+    entry values and share it in the same transaction. Aborts with `ETooDear`, `ETooManyEntries`,
+    and as `execution::begin` does.
 
     Returns `Schedule`.
     """
@@ -419,7 +427,8 @@ def give(
     values: Argument,
 ) -> None:
     """Gives the values of the entry ports of a vertex in executions that begin from now on,
-    instead of those that it had. Aborts with `ENotOwner` or `EValuesTooLarge`.
+    instead of those that it had. Aborts with `ENotOwner`, `ETooManyEntries` or
+    `EValuesTooLarge`.
     """
     builder.move_call(
         package.id,
