@@ -1,4 +1,4 @@
-"""What happens to tools, leaders and invocations, as the chain tells it."""
+"""What happens to tools, leaders, invocations, workflows, executions and schedules."""
 
 from nexus_tools.client import EventFilter
 from nexus_tools.package.deployment import Deployment

@@ -1,6 +1,7 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -17,29 +18,59 @@ from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, re
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
+from nexus_tools.registry.run_inputs import RunResolver
 from nexus_tools.registry.schedules import NewSchedule, Schedules
+from nexus_tools.registry.step_commands import (
+    MAX_ITERATIONS,
+    MAX_STEPS,
+    ExecutionStep,
+    Foresight,
+    Gather,
+    RequestIterations,
+    RequestRun,
+    StepCommands,
+    add_advance,
+    closed_with,
+)
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
+from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.registry.workflows import PublishResult, Workflows
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
+    "MAX_ITERATIONS",
+    "MAX_STEPS",
     "Administration",
+    "ExecutionRecords",
+    "ExecutionStep",
+    "Foresight",
+    "Gather",
     "History",
     "InvocationFailedError",
     "Invocations",
     "LeaderRecord",
     "LeaderRegistry",
     "NewSchedule",
+    "PublishResult",
+    "PublishedWorkflow",
     "RegisterResult",
     "RegisteredTool",
     "Registration",
+    "RequestIterations",
+    "RequestRun",
+    "RunResolver",
     "Schedules",
     "Step",
+    "StepCommands",
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",
+    "Workflows",
+    "add_advance",
     "add_outcome",
     "add_request",
     "choose_leaders",
+    "closed_with",
     "outcome_of",
     "quote_mist",
     "read_records",

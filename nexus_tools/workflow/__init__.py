@@ -10,6 +10,7 @@ from nexus_tools.workflow.authoring import Workflow
 from nexus_tools.workflow.document import (
     DEFAULT_GROUP,
     DIALECT,
+    ERR_EVAL,
     Default,
     Document,
     Edge,
@@ -30,6 +31,15 @@ from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.places import Place, place_of, places_in
 from nexus_tools.workflow.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex, plan_of
 from nexus_tools.workflow.reading import read_document
+from nexus_tools.workflow.records import (
+    Brought,
+    Cursor,
+    InstanceRecord,
+    Path,
+    Records,
+    RunPhase,
+    RunRecord,
+)
 from nexus_tools.workflow.runs import (
     Begun,
     Cancelled,
@@ -81,13 +91,16 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_GROUP",
     "DIALECT",
+    "ERR_EVAL",
     "Begun",
     "Block",
     "BlockKind",
+    "Brought",
     "Cancelled",
     "Change",
     "Closed",
     "Collected",
+    "Cursor",
     "Default",
     "Document",
     "Edge",
@@ -99,8 +112,10 @@ __all__ = [
     "Given",
     "Input",
     "InputPort",
+    "InstanceRecord",
     "Output",
     "OutputPort",
+    "Path",
     "Phase",
     "Place",
     "Plan",
@@ -108,10 +123,13 @@ __all__ = [
     "PlannedEdge",
     "PlannedVertex",
     "PostFailureAction",
+    "Records",
     "Reference",
     "Requested",
     "Result",
     "Run",
+    "RunPhase",
+    "RunRecord",
     "Settled",
     "Severity",
     "SimulatedCall",

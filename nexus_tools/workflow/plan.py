@@ -69,6 +69,8 @@ class PlannedEdge:
 class PlannedVertex:
     """A vertex with its ports, in which `into` has the edges of each, and the blocks around it.
 
+    Ports are in the order of their names, in which tools sign them.
+
     `constants` are ports with a default value, `entries` are entry ports.
     """
 
@@ -165,7 +167,9 @@ class _Planner:
         source, target = self._around[edge.source.vertex], self._around[edge.target.vertex]
         keeps = shared_length(source, target)
         kind, enters = edge.kind, target[keeps:]
-        if kind is EdgeKind.STATIC and not enters:
+        enters_nothing = kind is EdgeKind.STATIC and not enters
+        leaves_nothing = kind is EdgeKind.BREAK and keeps == len(source)
+        if enters_nothing or leaves_nothing:
             kind = EdgeKind.NORMAL
         zeros, scope = self._scope(kind, enters)
         loops = (at for at in range(keeps, len(target)) if self._is_loop(target[at]))
@@ -209,7 +213,7 @@ class _Planner:
         return PlannedVertex(
             vertex,
             self._around[vertex.name],
-            dict(into),
+            dict(sorted(into.items())),
             frozenset(constants),
             frozenset(vertex.entry_ports),
             dict(variants),

@@ -454,6 +454,7 @@ def requested(invocation):
         invocation.max_outcome_bytes,
         bool(invocation.signers),
         invocation.tool_revision,
+        invocation.attempt,
     )
 
 

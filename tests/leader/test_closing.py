@@ -4,8 +4,9 @@ from dataclasses import replace
 import pytest
 
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing import Closed, Closing, ClosingBatch
+from nexus_tools.leader.closing import Closing, ClosingBatch
 from nexus_tools.leader.closing_queue import ClosingQueue
+from nexus_tools.leader.end import Closed
 from nexus_tools.package import Deployment, ports_of
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.digest import Digest

@@ -173,13 +173,12 @@ fun list(
     let list = option::some(self.lists.length());
     let sources = dag.block(region.block()).gathered_from(vertex, input);
     records.at(*region).iterations().do!(|iteration| {
-        let (mut edge, mut number) = (option::none(), sources[0]);
-        if (sources.length() == 1) {
-            edge = option::some(dag.vertex(number).edge_to(vertex, input));
+        let (edge, number) = if (sources.length() == 1) {
+            let edges = dag.vertex(sources[0]).edges_to(vertex, input);
+            (option::some(edges[0].number()), sources[0])
         } else {
             let path = *region.outside();
-            let mark = records::mark(region.block(), path, vertex, input, iteration);
-            (edge, number) = records.marked(mark);
+            records.marked(records::mark(region.block(), path, vertex, input, iteration))
         };
         let run = records::iteration(dag.vertex(number), number, region.outside(), iteration);
         if (edge.is_some() && records.has(run) && records.of(run).is_closed()) {

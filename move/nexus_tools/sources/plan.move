@@ -9,16 +9,21 @@ use std::ascii::String;
 
 public use fun vertex_blocks as Vertex.blocks;
 public use fun vertex_region as Vertex.region;
+public use fun vertex_groups as Vertex.groups;
+public use fun variant_edges as Variant.edges;
+public use fun variant_name as Variant.name;
 public use fun port_name as Port.name;
 public use fun port_sources as Port.sources;
 public use fun port_is_static as Port.is_static;
 public use fun source_reaches as Source.reaches;
+public use fun source_is_again as Source.is_again;
 public use fun edge_port as Edge.port;
 public use fun edge_number as Edge.number;
 public use fun edge_vertex as Edge.vertex;
 public use fun edge_input as Edge.input;
 public use fun edge_scope as Edge.scope;
 public use fun edge_keeps as Edge.keeps;
+public use fun edge_zeros as Edge.zeros;
 public use fun edge_rounds as Edge.rounds;
 public use fun edge_element as Edge.element;
 public use fun edge_left as Edge.left;
@@ -30,6 +35,7 @@ public use fun block_is_region as Block.is_region;
 public use fun input_vertex as Input.vertex;
 public use fun input_port as Input.port;
 public use fun collect_edge as Collect.edge;
+public use fun collect_sources as Collect.sources;
 
 // === Errors ===
 
@@ -37,6 +43,8 @@ public use fun collect_edge as Collect.edge;
 const ETooLarge: u64 = 0;
 /// A row of numbers is too short, or has a number that is too large.
 const EWrongRow: u64 = 1;
+/// The vertex has an input port of this name: add each of them once.
+const EPortTwice: u64 = 2;
 
 // === Constants ===
 
@@ -51,6 +59,7 @@ const NONE: u16 = 0xFFFF;
 const BLOCKS: u16 = 0x8000;
 
 /// The kinds of edges that matter to where a value goes.
+const NORMAL: u16 = 0;
 const FOR_EACH: u16 = 1;
 const DO_WHILE: u16 = 2;
 const BREAK: u16 = 3;
@@ -204,10 +213,11 @@ public(package) fun new_block(
 public(package) fun new_input(vertex: u16, port: u8): Input { Input { vertex, port } }
 
 /// Adds an input port; `flags` have 1 for an entry port, 2 for a default value, 4 for a `static`
-/// edge. Aborts with `ETooLarge`.
+/// edge. Aborts with `ETooLarge` or `EPortTwice`.
 public(package) fun add_port(self: &mut Vertex, name: String, flags: u8) {
     assert!(self.ports.length() < MAX_PORTS, ETooLarge);
     assert!(name.length() <= MAX_NAME_BYTES, ETooLarge);
+    assert!(!self.ports.any!(|port| &port.name == &name), EPortTwice);
     self.ports.push_back(Port {
         name,
         is_entry: flags & 1 > 0,
@@ -228,6 +238,7 @@ public(package) fun add_source(self: &mut Vertex, port: u8, row: vector<u16>) {
 
 /// Adds an edge to a variant. Aborts with `ETooLarge` or `EWrongRow`.
 public(package) fun add_edge(self: &mut Vertex, variant: String, port: String, row: vector<u16>) {
+    assert!(variant.length() <= MAX_NAME_BYTES, ETooLarge);
     let mut found = self.variants.find_index!(|each| &each.name == &variant);
     let at = if (found.is_some()) found.extract() else {
         assert!(self.variants.length() < MAX_EDGES, ETooLarge);
@@ -256,6 +267,9 @@ public(package) fun vertex_region(self: &Vertex): Option<u8> { self.region }
 /// Whether an entry group begins with it.
 public(package) fun is_in_group(self: &Vertex, group: u8): bool { self.groups.contains(&group) }
 
+/// The entry groups that begin with it.
+public(package) fun vertex_groups(self: &Vertex): &vector<u8> { &self.groups }
+
 public(package) fun attempts(self: &Vertex): u8 { self.attempts }
 
 public(package) fun retry_after_ms(self: &Vertex): u64 { self.retry_after_ms }
@@ -265,6 +279,12 @@ public(package) fun parallel(self: &Vertex): u64 { self.parallel as u64 }
 public(package) fun terminates(self: &Vertex): bool { self.terminates }
 
 public(package) fun ports(self: &Vertex): &vector<Port> { &self.ports }
+
+public(package) fun variants(self: &Vertex): &vector<Variant> { &self.variants }
+
+public(package) fun variant_name(self: &Variant): String { self.name }
+
+public(package) fun variant_edges(self: &Variant): &vector<Edge> { &self.edges }
 
 /// The edges of a variant, if there are any.
 public(package) fun edges(self: &Vertex, variant: &String): vector<Edge> {
@@ -283,15 +303,13 @@ public(package) fun edge_of(self: &Vertex, number: u16): (Edge, String) {
     }
 }
 
-/// The number of the edge that leads to a port of a vertex: the first one, if there are several.
-public(package) fun edge_to(self: &Vertex, vertex: u16, input: u8): u16 {
-    let mut at = 0;
-    loop {
-        let edges = &self.variants[at].edges;
-        let found = edges.find_index!(|edge| edge.vertex == vertex && edge.input == input);
-        if (found.is_some()) return edges[found.destroy_some()].number;
-        at = at + 1;
-    }
+/// The edges that lead to a port of a vertex.
+public(package) fun edges_to(self: &Vertex, vertex: u16, input: u8): vector<Edge> {
+    let mut edges = vector[];
+    self.variants.do_ref!(|variant| variant.edges.do_ref!(|edge| {
+        if (edge.vertex == vertex && edge.input == input) edges.push_back(*edge);
+    }));
+    edges
 }
 
 // === Package functions: ports ===
@@ -307,6 +325,8 @@ public(package) fun port_is_static(self: &Port): bool { self.is_static }
 public(package) fun port_sources(self: &Port): &vector<Source> { &self.sources }
 
 public(package) fun origin(self: &Source): u16 { self.origin }
+
+public(package) fun source_is_again(self: &Source): bool { self.is_again }
 
 /// Whether the source can bring something to the run of this path.
 public(package) fun source_reaches(self: &Source, path: &vector<u32>): bool {
@@ -327,11 +347,15 @@ public(package) fun edge_scope(self: &Edge): Option<u16> { self.scope }
 
 public(package) fun edge_keeps(self: &Edge): u64 { self.keeps as u64 }
 
+public(package) fun edge_zeros(self: &Edge): u64 { self.zeros as u64 }
+
 public(package) fun edge_rounds(self: &Edge): &vector<u8> { &self.rounds }
 
 public(package) fun edge_element(self: &Edge): Option<u8> { self.element }
 
 public(package) fun edge_left(self: &Edge): Option<u16> { self.left }
+
+public(package) fun is_normal(self: &Edge): bool { self.kind == NORMAL }
 
 public(package) fun is_for_each(self: &Edge): bool { self.kind == FOR_EACH }
 
@@ -381,6 +405,11 @@ public(package) fun block_region(self: &Block): Option<u8> { self.region }
 
 public(package) fun needs(self: &Block): &vector<Input> { &self.needs }
 
+/// Whether the block needs something at a port of a vertex.
+public(package) fun has_need(self: &Block, vertex: u16, port: u8): bool {
+    self.needs.contains(&new_input(vertex, port))
+}
+
 /// How many cursors a block has at most.
 public(package) fun max_cursors(): u64 { MAX_EDGES }
 
@@ -396,7 +425,10 @@ public(package) fun input_port(self: &Input): u8 { self.port }
 
 public(package) fun collect_edge(self: &Collect): &Edge { &self.edge }
 
-/// The vertices of the edges by which a region gathers a list for a port.
+/// The vertex of each edge that leads there.
+public(package) fun collect_sources(self: &Collect): &vector<u16> { &self.sources }
+
+/// The vertex of each edge by which a region gathers a list for a port.
 public(package) fun gathered_from(self: &Block, vertex: u16, input: u8): &vector<u16> {
     let found = self.collects.find_index!(|each| {
         each.edge.vertex == vertex && each.edge.input == input

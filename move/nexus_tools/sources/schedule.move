@@ -340,7 +340,7 @@ public fun name_backup(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
 // === Public functions: keepers ===
 
 /// Begins the execution that is due and pays the sender, who is a worker of the leader. The k-th
-/// leader that the schedule names, counted from 0, may do so from k × 10 s after the planned time
+/// leader that the schedule names, counted from 0, may do so from k times 10 s after the planned time
 /// on. Does nothing and returns false if nothing is due, or another one runs, or funds are short.
 /// Aborts with `EWrongDag`, `ENotNamed`, `ENotWorker`, `EByEvent`, `version::EWrongVersion` or
 /// `leader_registry::ENotAccepting`.

@@ -106,6 +106,7 @@ public fun publish(runner: &mut Runner, fqn: vector<u8>, vertices: u64): ID {
         dag.add_ports(0, places, names, numbers.map!(|_| 1));
         id = object::id(&dag);
         name.share();
+        dag.check(0);
         dag.publish(ctx);
     });
     id

@@ -59,9 +59,15 @@ EWrongPlan = MoveError(
     6,
 )
 ETooLarge = MoveError(
-    "ETooLarge", "The plan goes beyond a limit: 2 048 vertices, 128 of them in an entry group.", 7
+    "ETooLarge",
+    "The plan goes beyond a limit: 2 048 vertices or blocks, blocks 8 deep, 256 entry groups of "
+    "128 vertices, attempts 90 days apart.",
+    7,
 )
-ENotChecked = MoveError("ENotChecked", "A page was not checked: `check` each of them first.", 8)
+ENotChecked = MoveError(
+    "ENotChecked", "A page was not checked since the last addition: `check` each of them first.", 8
+)
+EUnknownTool = MoveError("EUnknownTool", "A tool was never registered: register it first.", 9)
 ERRORS: tuple[MoveError, ...] = (
     EInvalidFqn,
     EWrongName,
@@ -72,6 +78,7 @@ ERRORS: tuple[MoveError, ...] = (
     EWrongPlan,
     ETooLarge,
     ENotChecked,
+    EUnknownTool,
 )
 
 
@@ -233,8 +240,8 @@ def draft_version(
 ) -> Result:
     """Begins to write a further version of a name; `tools` are the FQNs of its tools.
 
-    Aborts with `EInvalidFqn`, `EWrongName`, `EFqnTaken`, `EDescriptionTooLong`, `owner::ENotOwner`
-    or `tool_registry::ENotAccepting`.
+    Aborts with `EInvalidFqn`, `EWrongName`, `EFqnTaken`, `EDescriptionTooLong`, `EUnknownTool`,
+    `owner::ENotOwner` or `tool_registry::ENotAccepting`.
 
     Returns `Dag`.
     """
@@ -295,7 +302,10 @@ def add_defaults(
     vertex: int | Argument,
     values: Argument,
 ) -> None:
-    """Adds the default values of a vertex."""
+    """Adds the default values of a vertex.
+
+    Aborts with `EWrongPlan` if it has some.
+    """
     builder.move_call(
         package.id,
         "dag",
@@ -318,7 +328,7 @@ def add_blocks(
     """Adds a page of blocks, each given by whether it is a region, the blocks around it, the
     vertices and ports that it needs, its cursors, and what may start. Blocks come before
     vertices, and those around a block before it. Aborts with `ELengthMismatch`, `EWrongPage`,
-    `EWrongPlan` or `plan::ETooLarge`.
+    `EWrongPlan`, `ETooLarge` or `plan::ETooLarge`.
     """
     builder.move_call(
         package.id,
@@ -347,7 +357,8 @@ def add_collects(
 ) -> None:
     """Adds to the blocks of a page what gets their lists: `blocks` are their places in the page,
     `rows` edges as `add_edges` takes them, and `sources` the vertex of each edge that leads
-    there. Aborts with `ELengthMismatch`, `plan::EWrongRow` or `plan::ETooLarge`.
+    there. Aborts with `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or
+    `plan::ETooLarge`.
     """
     builder.move_call(
         package.id,
@@ -407,8 +418,8 @@ def add_ports(
     flags: bytes | Argument,
 ) -> None:
     """Adds input ports to the vertices of a page: `vertices` are their places in it, and `flags` have
-    1 for an entry port, 2 for a default value, 4 for a `static` edge. Aborts with `ELengthMismatch`
-    or `plan::ETooLarge`.
+    1 for an entry port, 2 for a default value, 4 for a `static` edge. Aborts with `ELengthMismatch`,
+    `EWrongPage`, `plan::EPortTwice` or `plan::ETooLarge`.
     """
     builder.move_call(
         package.id,
@@ -436,7 +447,7 @@ def add_sources(
     """Adds sources to ports of the vertices of a page.
 
     A row is the origin, 1 for `do_while`, and the rounds. Aborts with `ELengthMismatch`,
-    `plan::EWrongRow` or `plan::ETooLarge`.
+    `EWrongPage`, `plan::EWrongRow` or `plan::ETooLarge`.
     """
     builder.move_call(
         package.id,
@@ -467,7 +478,7 @@ def add_edges(
     A row is the number of the edge, the vertex and the number of the port that it leads to, its
     kind (1 for `for_each`, 2 for `do_while`, 3 for `break`, 4 for `static`, else 0), `keeps`,
     `zeros`, `scope`, `element`, `left` (65 535 for none), and the rounds. Aborts with
-    `ELengthMismatch`, `plan::EWrongRow` or `plan::ETooLarge`.
+    `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or `plan::ETooLarge`.
     """
     builder.move_call(
         package.id,
@@ -487,6 +498,22 @@ def add_edges(
 def keep(builder: TransactionBuilder, package: Package, dag: ObjectInput) -> None:
     """Keeps an unfinished workflow with the sender, who goes on in the next transaction."""
     builder.move_call(package.id, "dag", "keep", [_inputs.changed(builder, dag)])
+
+
+def check(
+    builder: TransactionBuilder, package: Package, dag: ObjectInput, page: int | Argument
+) -> None:
+    """Checks a page of vertices or, after them, of blocks, once all is there, one after the
+    other: what it names exists, and what it says of the ways of values can be followed from
+    everywhere. So a step of an execution finds whatever it looks for. Aborts with
+    `EWrongPage` or `EWrongPlan`.
+    """
+    builder.move_call(
+        package.id,
+        "dag",
+        "check",
+        [_inputs.changed(builder, dag), _inputs.pure(builder, _bcs.u64, page)],
+    )
 
 
 def publish(builder: TransactionBuilder, package: Package, dag: ObjectInput) -> None:

@@ -22,7 +22,10 @@ ETooLarge = MoveError(
 EWrongRow = MoveError(
     "EWrongRow", "A row of numbers is too short, or has a number that is too large.", 1
 )
-ERRORS: tuple[MoveError, ...] = (ETooLarge, EWrongRow)
+EPortTwice = MoveError(
+    "EPortTwice", "The vertex has an input port of this name: add each of them once.", 2
+)
+ERRORS: tuple[MoveError, ...] = (ETooLarge, EWrongRow, EPortTwice)
 
 
 class Vertex(MoveStruct, frozen=True):

@@ -1,0 +1,145 @@
+"""A published workflow as it is read back, with all that the chain has of it compared.
+
+Who publishes is a stranger: the document is unpacked with a bound, has the digest that the chain
+has, and the plan that is executed is that of the document.
+"""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from nexus_tools.bindings.runtime import MoveStruct
+from nexus_tools.errors import NexusError, ValidationError
+from nexus_tools.package import PackageClient, tool_id
+from nexus_tools.package.move.dag import BlockPage, Chunk, Dag, Defaults, VertexPage
+from nexus_tools.package.move.plan import Block, Vertex
+from nexus_tools.package.move.value import Ports
+from nexus_tools.registry.plan_encoding import encoded
+from nexus_tools.registry.publication import MAX_CHUNKS, MAX_DOCUMENT_BYTES, PAGE
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import dynamic_field_id
+from nexus_tools.sui.type_tag import TYPE_TAG, Primitive, TypeTag, VectorTag, field_tag
+from nexus_tools.tool import ToolFqn
+from nexus_tools.workflow import Document, Plan, plan_of, read_document
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedWorkflow:
+    """A workflow on chain; `tools` are the ids of its tools, in the order of `fqns`.
+
+    `name` is the id of the name of which it is a version.
+    """
+
+    id: Address
+    fqn: ToolFqn
+    name: Address
+    description: str
+    document: Document
+    plan: Plan
+    tools: tuple[Address, ...]
+
+    @property
+    def fqns(self) -> tuple[str, ...]:
+        """The FQNs of its tools, by number."""
+        return tuple(dict.fromkeys(vertex.fqn for vertex in self.document.vertices))
+
+
+async def read_workflow(package: PackageClient, dag: Dag) -> PublishedWorkflow:
+    """The workflow of an object that is read already. Raises `workflow_mismatch`."""
+    text = await _text(package, dag)
+    try:
+        document, _ = read_document(text)
+        plan = plan_of(document)
+        expected = encoded(document, plan)
+        registry = package.deployment.tool_registry
+        tools = tuple(tool_id(registry, ToolFqn.parse(fqn)) for fqn in expected.tools)
+    except NexusError as error:
+        raise _mismatch(dag, f"its document is none: {error.message}") from error
+    if document.digest() != dag.digest:
+        raise _mismatch(dag, "its document is not spelt as canonical ones are")
+    counts = (len(expected.vertices), len(expected.blocks))
+    if (dag.vertices, dag.blocks, dag.tools, dag.groups) != (*counts, tools, expected.groups):
+        raise _mismatch(dag, "it has other vertices, tools or entry groups than its document")
+    vertices = await _fields(
+        package, dag, [VertexPage(page) for page in _pages(dag.vertices)], _of(package, Vertex)
+    )
+    blocks = await _fields(
+        package, dag, [BlockPage(page) for page in _pages(dag.blocks)], _of(package, Block)
+    )
+    numbers = [*expected.defaults]
+    ports = package.deployment.type_of(Ports)
+    defaults = await _fields(package, dag, [Defaults(number) for number in numbers], ports)
+    if _joined(vertices) != expected.vertices or _joined(blocks) != expected.blocks:
+        raise _mismatch(dag, "what is executed is not what its document says")
+    if defaults != [*expected.defaults.values()]:
+        raise _mismatch(dag, "it has other default values than its document")
+    fqn = ToolFqn.parse(dag.fqn)
+    return PublishedWorkflow(dag.id, fqn, dag.name, dag.description, document, plan, tools)
+
+
+async def written_defaults(
+    package: PackageClient, dag: Dag, numbers: Sequence[int]
+) -> frozenset[int]:
+    """The vertices of these numbers whose default values are on chain."""
+    ids = [_field_id(package, dag, Defaults(number)) for number in numbers]
+    found = await package.client.objects(ids)
+    return frozenset(number for number, value in zip(numbers, found, strict=True) if value)
+
+
+async def _text(package: PackageClient, dag: Dag) -> bytes:
+    if dag.chunks > MAX_CHUNKS:
+        raise _mismatch(dag, "its document is too long")
+    keys = [Chunk(number) for number in range(dag.chunks)]
+    chunks = await _fields(package, dag, keys, VectorTag(Primitive.U8))
+    unpacking = zlib.decompressobj()
+    try:
+        text = unpacking.decompress(b"".join(chunk or b"" for chunk in chunks), MAX_DOCUMENT_BYTES)
+    except zlib.error as error:
+        raise _mismatch(dag, "its document cannot be unpacked") from error
+    if not unpacking.eof:
+        raise _mismatch(dag, "its document is too long, or a part of it is missing")
+    if sha256(text).digest() != dag.digest:
+        raise _mismatch(dag, "its document has another digest")
+    return text
+
+
+async def _fields(
+    package: PackageClient, dag: Dag, keys: Sequence[MoveStruct], value: TypeTag
+) -> list[Any]:
+    """The values under these keys; None for those that do not exist."""
+    deployment = package.deployment
+    found = await package.client.objects([_field_id(package, dag, key) for key in keys])
+    return [
+        None
+        if each is None
+        else deployment.decode_entry(each, field_tag(deployment.type_of(type(key)), value))
+        for key, each in zip(keys, found, strict=True)
+    ]
+
+
+def _field_id(package: PackageClient, dag: Dag, key: MoveStruct) -> Address:
+    kind = TYPE_TAG.encode(package.deployment.type_of(type(key)))
+    codec: Any = key
+    return dynamic_field_id(dag.id, kind, codec.bcs.encode(key))
+
+
+def _of(package: PackageClient, kind: type[MoveStruct]) -> TypeTag:
+    return VectorTag(package.deployment.type_of(kind))
+
+
+def _pages(entries: int) -> range:
+    return range(-(-entries // PAGE))
+
+
+def _joined(pages: Sequence[Sequence[object] | None]) -> tuple[object, ...]:
+    return tuple(each for page in pages for each in page or ())
+
+
+def _mismatch(dag: Dag, why: str) -> ValidationError:
+    return ValidationError(
+        "workflow_mismatch",
+        f"{dag.fqn} is not what it says: {why}",
+        hint="do not execute it: its publisher made it in another way than this tool does",
+    )
