@@ -16,6 +16,7 @@ from nexus_tools.package import (
     parse_event,
     ports_of,
 )
+from nexus_tools.package.move import cleaning
 from nexus_tools.package.move import execution as calls
 from nexus_tools.package.move import records as moves
 from nexus_tools.package.move.dag import Dag
@@ -310,7 +311,7 @@ class Executions(PackageClient):
         for invocations in _parts(await self._invocations(execution)):
             builders.append(TransactionBuilder())
             for each in invocations:
-                calls.clean_invocation(builders[-1], package, place, each)
+                cleaning.clean_invocation(builders[-1], package, place, each)
         runs: list[moves.Run] = []
         instances: list[moves.Instance] = []
         marks: dict[tuple[int, tuple[int, ...], int, int], list[int]] = defaultdict(list)
@@ -325,23 +326,23 @@ class Executions(PackageClient):
         for part in _parts(runs):
             builders.append(TransactionBuilder())
             paths = [each.path for each in part]
-            calls.clean_runs(builders[-1], package, place, [each.vertex for each in part], paths)
+            cleaning.clean_runs(builders[-1], package, place, [each.vertex for each in part], paths)
         for some in _parts(instances):
             builders.append(TransactionBuilder())
             blocks = [each.block for each in some]
-            calls.clean_instances(builders[-1], package, place, blocks, [e.path for e in some])
+            cleaning.clean_instances(builders[-1], package, place, blocks, [e.path for e in some])
         for key, iterations in marks.items():
             for numbers in _parts(iterations):
                 builders.append(TransactionBuilder())
-                calls.clean_marks(builders[-1], package, place, *key, numbers)
+                cleaning.clean_marks(builders[-1], package, place, *key, numbers)
         last = TransactionBuilder()
         entries = [
             EntryKey.bcs.decode(field.key).pos0
             for field in await self.client.dynamic_fields(place)
             if field.key_type == self.deployment.type_of(EntryKey)
         ]
-        calls.clean_entries(last, package, place, entries)
-        calls.delete(last, package, place)
+        cleaning.clean_entries(last, package, place, entries)
+        cleaning.delete(last, package, place)
         return [*builders, last]
 
     async def _invocations(self, execution: Execution) -> list[Address]:
