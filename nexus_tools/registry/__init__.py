@@ -17,6 +17,7 @@ from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, re
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
+from nexus_tools.registry.run_inputs import RunInputsReader
 from nexus_tools.registry.step_commands import (
     MAX_ITERATIONS,
     MAX_STEPS,
@@ -30,6 +31,8 @@ from nexus_tools.registry.step_commands import (
     closed_with,
 )
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
+from nexus_tools.registry.workflow_reading import PublishedWorkflow, read_workflow
+from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
@@ -44,16 +47,20 @@ __all__ = [
     "Invocations",
     "LeaderRecord",
     "LeaderRegistry",
+    "PublishResult",
+    "PublishedWorkflow",
     "RegisterResult",
     "RegisteredTool",
     "Registration",
     "RequestIterations",
     "RequestRun",
+    "RunInputsReader",
     "Step",
     "StepCommands",
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",
+    "Workflows",
     "add_advance",
     "add_outcome",
     "add_request",
@@ -62,4 +69,6 @@ __all__ = [
     "outcome_of",
     "quote_mist",
     "read_records",
+    "read_workflow",
+    "tool_facts",
 ]
