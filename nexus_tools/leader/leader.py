@@ -32,6 +32,7 @@ from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.money import Money
 from nexus_tools.leader.readiness import Readiness
 from nexus_tools.leader.signed_traffic import SignedTraffic
+from nexus_tools.leader.step_costs import cost_mist
 from nexus_tools.leader.steps import Steps
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.leader.transaction_sender import TransactionSender
@@ -40,7 +41,7 @@ from nexus_tools.leader.workers import Workers
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
-from nexus_tools.registry import RunInputsReader
+from nexus_tools.registry import MAX_ITERATIONS, RequestIterations, RunInputsReader
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import outcome_bytes
 
@@ -370,8 +371,9 @@ class Leader:
         return floor_mist(self._config.batch_size, price)
 
     def _enough_mist(self, price: int) -> int:
-        """What as many full transactions may need as are sent side by side."""
-        return self._config.max_transactions * self._floor_mist(price)
+        """What as many full transactions may need as are sent side by side, and one of steps."""
+        steps = cost_mist([RequestIterations("", (), MAX_ITERATIONS)], price)
+        return self._config.max_transactions * self._floor_mist(price) + steps
 
     async def _prune(self, journal: Journal) -> None:
         while True:
