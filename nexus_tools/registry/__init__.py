@@ -35,7 +35,7 @@ from nexus_tools.registry.step_commands import (
     closed_with,
 )
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
-from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.registry.workflow_reading import PublishedWorkflow, read_workflow
 from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
@@ -80,5 +80,6 @@ __all__ = [
     "outcome_of",
     "quote_mist",
     "read_records",
+    "read_workflow",
     "tool_facts",
 ]
