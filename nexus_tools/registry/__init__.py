@@ -3,7 +3,7 @@
 from nexus_tools.registry.administration import Administration
 from nexus_tools.registry.execution_reading import ExecutionState, RunView
 from nexus_tools.registry.execution_records import ExecutionRecords
-from nexus_tools.registry.executions import Begun, Executions
+from nexus_tools.registry.executions import BegunExecution, Executions
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -43,7 +43,7 @@ __all__ = [
     "MAX_ITERATIONS",
     "MAX_STEPS",
     "Administration",
-    "Begun",
+    "BegunExecution",
     "ExecutionRecords",
     "ExecutionState",
     "ExecutionStep",
