@@ -1,7 +1,9 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.execution_reading import ExecutionState, RunView
 from nexus_tools.registry.execution_records import ExecutionRecords
+from nexus_tools.registry.executions import Begun, Executions
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -34,15 +36,18 @@ from nexus_tools.registry.step_commands import (
 )
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
-from nexus_tools.registry.workflows import PublishResult, Workflows
+from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
     "MAX_ITERATIONS",
     "MAX_STEPS",
     "Administration",
+    "Begun",
     "ExecutionRecords",
+    "ExecutionState",
     "ExecutionStep",
+    "Executions",
     "Foresight",
     "Gather",
     "History",
@@ -59,6 +64,7 @@ __all__ = [
     "RequestIterations",
     "RequestRun",
     "RunResolver",
+    "RunView",
     "Schedules",
     "Step",
     "StepCommands",
@@ -74,4 +80,5 @@ __all__ = [
     "outcome_of",
     "quote_mist",
     "read_records",
+    "tool_facts",
 ]
