@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nexus_tools.package.move.timing import Plan, Timing
-from nexus_tools.registry import NewSchedule, Schedules, Workflows
+from nexus_tools.registry import Schedules, Workflows
 from nexus_tools.workflow import read_document
 
 HOUR_MS = 3_600_000
@@ -14,7 +14,7 @@ SUI = 1_000_000_000
 
 @pytest.fixture
 def publish(user, chain):
-    """Publishes a workflow whose vertices all add 2 to what their entry port `a` has; gives its id."""
+    """Publishes a workflow whose vertices all add 2 to what their entry port `a` has; gives it."""
 
     async def publish(fqn, tool, vertices=1):
         kind = {"variant": "off_chain", "tool_fqn": tool.fqn}
@@ -39,7 +39,9 @@ def publish(user, chain):
         }
         text = json.dumps(document)
         document, _ = read_document(text)
-        return (await Workflows(user, chain.deployment).publish(document, fqn)).workflow
+        workflows = Workflows(user, chain.deployment)
+        await workflows.publish(document, fqn)
+        return await workflows.get(fqn)
 
     return publish
 
@@ -63,15 +65,19 @@ def keeper(leader, chain):
 
 
 @pytest.fixture
-async def hourly(user, flow, active_leader):
-    """Every hour from in an hour on, for 1 SUI."""
-    first_at_ms = await user.now_ms() + HOUR_MS
-    return NewSchedule(
-        dag=flow,
-        timing=Timing(Plan.Every(HOUR_MS, first_at_ms, None), None),
-        leaders=[active_leader],
-        funds_mist=SUI,
-        each_mist=SUI // 10,
-        values={0: {"a": 1}},
-        lasts_ms=HOUR_MS // 2,
-    )
+async def every_hour(user):
+    """Every hour, from in an hour on."""
+    return Timing(Plan.Every(HOUR_MS, await user.now_ms() + HOUR_MS, None), None)
+
+
+@pytest.fixture
+def create(schedules, flow, every_hour, active_leader):
+    """Creates a schedule that begins every hour, for 1 SUI, unless told otherwise; gives its id."""
+
+    async def create(workflow=flow, inputs=None, timing=every_hour, **options):
+        named = {"funds_mist": SUI, "each_mist": SUI // 10, "lasts_ms": HOUR_MS // 2}
+        named |= {"leaders": [active_leader]} | options
+        given = {"a": 1} if inputs is None else inputs
+        return (await schedules.create(workflow, given, timing, **named)).schedule
+
+    return create

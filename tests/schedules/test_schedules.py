@@ -1,7 +1,5 @@
 """Schedules on a chain: what begins when, who is paid how much, and how funds come back."""
 
-from dataclasses import replace
-
 import pytest
 
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
@@ -9,7 +7,7 @@ from nexus_tools.package.move import execution as executions
 from nexus_tools.package.move.execution import Execution, ExecutionBegun
 from nexus_tools.package.move.schedule import Cursor, ScheduleCollected, ScheduleTriggered
 from nexus_tools.package.move.timing import Plan, Timing
-from nexus_tools.registry import LeaderRegistry, Schedules
+from nexus_tools.registry import LeaderRegistry, Schedules, ToolRegistry
 
 pytestmark = pytest.mark.anyio
 
@@ -24,8 +22,8 @@ def began(sent, client):
 
 
 @pytest.fixture
-async def schedule(schedules, hourly):
-    return (await schedules.create(hourly))[1]
+async def schedule(create):
+    return await create()
 
 
 @pytest.fixture
@@ -36,18 +34,18 @@ async def due(schedule, chain):
 
 
 async def test_what_is_due_begins_with_its_values_and_funds(
-    due, schedules, keeper, hourly, active_leader, flow, user
+    due, schedules, keeper, every_hour, active_leader, flow, user
 ):
     sent = await keeper.trigger(due, active_leader)
     begun = keeper.emitted(sent, ExecutionBegun)
     triggered = began(sent, keeper)
     assert (begun.execution, begun.schedule) == (triggered.execution, due)
-    assert (begun.dag, begun.owner, begun.funds_mist) == (flow, user.address, EACH_MIST)
+    assert (begun.dag, begun.owner, begun.funds_mist) == (flow.id, user.address, EACH_MIST)
     assert [run.vertex for run in begun.change.ready] == [0]
-    assert begun.deadline_ms - await user.now_ms() == hourly.lasts_ms
+    assert begun.deadline_ms - await user.now_ms() == HOUR_MS // 2
     now = await schedules.get(due)
     assert (now.begun, now.running) == (1, 1)
-    assert now.next_at_ms == hourly.timing.plan.first_at_ms + HOUR_MS
+    assert now.next_at_ms == every_hour.plan.first_at_ms + HOUR_MS
     assert [each.execution for each in await schedules.executions(due)] == [begun.execution]
 
 
@@ -64,12 +62,11 @@ async def test_nothing_begins_before_its_time_and_nothing_is_paid(
     ("vertices", "size"), [(1, 1), (1, 15_000), (4, 15_000), (8, 4_000), (32, 1), (32, 1_900)]
 )
 async def test_a_keeper_never_loses_by_triggering(
-    vertices, size, publish, priced_tool, schedules, keeper, hourly, chain, active_leader
+    vertices, size, publish, priced_tool, schedules, keeper, create, chain, active_leader
 ):
-    dag = await publish("xyz.example.wide@1", priced_tool, vertices)
-    values = {number: {"a": "x" * size} for number in range(vertices)}
-    new = replace(hourly, dag=dag, values=values, keeper_fee_mist=0, funds_mist=3 * SUI)
-    _, schedule = await schedules.create(new)
+    workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
+    inputs = {f"v{number}.a": "x" * size for number in range(vertices)}
+    schedule = await create(workflow, inputs, keeper_fee_mist=0, funds_mist=3 * SUI)
     address = keeper.client.address
     for _ in range(3):
         chain.net.advance_clock(HOUR_MS)
@@ -84,12 +81,9 @@ async def test_a_keeper_never_loses_by_triggering(
     assert len(await schedules.uncollected(schedule)) == 1
 
 
-async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(
-    schedules, keeper, hourly, active_leader, chain
-):
+async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(create, keeper, active_leader):
     timing = Timing(Plan.OnEvent("0x2::coin::Minted", 0), None)
-    new = replace(hourly, timing=timing, keeper_fee_mist=0, overlaps=True)
-    _, schedule = await schedules.create(new)
+    schedule = await create(timing=timing, keeper_fee_mist=0, overlaps=True)
     gains = []
     for number in range(2):
         before_mist = await keeper.client.balance(keeper.client.address)
@@ -132,21 +126,19 @@ async def test_anyone_triggers_once_the_windows_are_over(due, owner, chain):
     assert began(await strangers.trigger(due), strangers).keeper == owner.address
 
 
-async def test_a_pause_is_not_made_up_for(
-    schedule, schedules, keeper, hourly, active_leader, chain
-):
+async def test_a_pause_is_not_made_up_for(schedule, schedules, every_hour, chain):
     await schedules.pause(schedule)
     chain.net.advance_clock(5 * HOUR_MS)
     await schedules.resume(schedule)
-    expected = hourly.timing.plan.first_at_ms + 5 * HOUR_MS
+    expected = every_hour.plan.first_at_ms + 5 * HOUR_MS
     assert (await schedules.get(schedule)).next_at_ms in (expected, expected - HOUR_MS)
     with pytest.raises(NotNowError) as caught:
         await schedules.resume(schedule)
     assert caught.value.code == "not_paused"
 
 
-async def test_short_funds_wait_for_a_refill(schedules, keeper, hourly, active_leader, chain):
-    _, schedule = await schedules.create(replace(hourly, funds_mist=EACH_MIST))
+async def test_short_funds_wait_for_a_refill(create, keeper, active_leader, chain):
+    schedule = await create(funds_mist=EACH_MIST)
     chain.net.advance_clock(HOUR_MS)
     with pytest.raises(NotFoundError):
         began(await keeper.trigger(schedule, active_leader), keeper)
@@ -188,13 +180,13 @@ async def test_all_that_was_paid_in_comes_out(due, schedules, keeper, active_lea
 
 
 async def test_an_owner_sees_its_schedules_and_what_they_agreed_to(
-    schedule, schedules, hourly, flow, active_leader, user, keeper
+    schedule, schedules, every_hour, active_leader, user, keeper
 ):
     assert [each.id for each in await schedules.list()] == [schedule]
     assert await keeper.list() == ()
     assert [each.id for each in await keeper.list(user.address)] == [schedule]
     order = await schedules.order(schedule)
-    assert order.timing == hourly.timing
+    assert order.timing == every_hour
     assert (order.each_mist, order.vertices) == (EACH_MIST, (0,))
     assert [values.as_json() for values in order.values] == [{"a": 1}]
     assert order.terms.leaders == (active_leader,)
@@ -203,12 +195,12 @@ async def test_an_owner_sees_its_schedules_and_what_they_agreed_to(
 
 
 async def test_prices_of_today_are_the_highest_unless_others_are_named(
-    schedules, hourly, priced_tool
+    create, schedules, priced_tool
 ):
-    _, one = await schedules.create(hourly)
-    _, other = await schedules.create(replace(hourly, max_prices_mist=[7]))
-    assert (await schedules.order(one)).terms.max_prices_mist == (priced_tool.price_mist,)
-    assert (await schedules.order(other)).terms.max_prices_mist == (7,)
+    price_mist = priced_tool.price_mist
+    one, other = await create(), await create(max_prices_mist={priced_tool.fqn: price_mist + 7})
+    assert (await schedules.order(one)).terms.max_prices_mist == (price_mist,)
+    assert (await schedules.order(other)).terms.max_prices_mist == (price_mist + 7,)
 
 
 async def test_other_leaders_are_named(schedule, schedules, leader, chain, active_leader):
@@ -221,24 +213,27 @@ async def test_other_leaders_are_named(schedule, schedules, leader, chain, activ
     assert caught.value.code == "leaders_named"
 
 
-@pytest.mark.parametrize("number", [0, 3])
-async def test_one_leader_is_named_or_two(number, schedules, hourly, active_leader):
-    with pytest.raises(UsageError) as caught:
-        await schedules.create(replace(hourly, leaders=[active_leader] * number))
-    assert caught.value.code == "leaders_named"
-
-
-async def test_a_backup_and_times_of_a_list(schedules, keeper, hourly, leader, chain, user):
-    leaders = LeaderRegistry(leader, chain.deployment)
-    _, second = await leaders.register("second", activate=True)
+async def test_times_of_a_list_end(create, schedules, keeper, active_leader, chain, user):
     at_ms = await user.now_ms() + 60_000
-    timing = Timing(Plan.At((at_ms,)), HOUR_MS)
-    new = replace(hourly, timing=timing, leaders=[*hourly.leaders, second])
-    _, schedule = await schedules.create(new)
+    schedule = await create(timing=Timing(Plan.At((at_ms,)), HOUR_MS))
     chain.net.advance_clock(60_000)
-    began(await keeper.trigger(schedule, hourly.leaders[0]), keeper)
+    began(await keeper.trigger(schedule, active_leader), keeper)
     assert (await schedules.get(schedule)).next_at_ms is None
-    assert (await schedules.order(schedule)).terms.leaders == tuple(new.leaders)
+
+
+async def test_a_second_leader_triggers_after_10_seconds(
+    create, chain, owner, active_leader, priced_tool
+):
+    second_leaders = LeaderRegistry(owner, chain.deployment)
+    _, second = await second_leaders.register("second", activate=True)
+    await ToolRegistry(owner, chain.deployment).add_leader(priced_tool.fqn, second)
+    schedule = await create(leaders=[active_leader, second])
+    chain.net.advance_clock(HOUR_MS + 8_000)
+    keeper = Schedules(owner, chain.deployment)
+    with pytest.raises(NotFoundError):
+        began(await keeper.trigger(schedule, second), keeper)
+    chain.net.advance_clock(2_000)
+    began(await keeper.trigger(schedule, second), keeper)
 
 
 async def test_a_stranger_owns_nothing_of_it(schedule, keeper):
