@@ -3,7 +3,7 @@
 from nexus_tools.registry.administration import Administration
 from nexus_tools.registry.execution_reading import ExecutionState, RunView
 from nexus_tools.registry.execution_records import ExecutionRecords
-from nexus_tools.registry.executions import Begun, Executions
+from nexus_tools.registry.executions import BegunExecution, Executions
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -35,7 +35,7 @@ from nexus_tools.registry.step_commands import (
     closed_with,
 )
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
-from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.registry.workflow_reading import PublishedWorkflow, read_workflow
 from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "MAX_STEPS",
     "Administration",
     "Begun",
+    "BegunExecution",
     "CreatedSchedule",
     "ExecutionRecords",
     "ExecutionState",
@@ -80,5 +81,6 @@ __all__ = [
     "outcome_of",
     "quote_mist",
     "read_records",
+    "read_workflow",
     "tool_facts",
 ]

@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class BegunExecution:
     """An execution that was begun."""
 
     execution: Address
@@ -77,7 +77,7 @@ class Executions(PackageClient):
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
         lasts_ms: int = DEFAULT_LASTS_MS,
-    ) -> Begun:
+    ) -> BegunExecution:
         """Begin an execution and request its first runs, in one transaction.
 
         `inputs` are JSON values by the names that the document has for entry ports. Each tool may
@@ -127,7 +127,7 @@ class Executions(PackageClient):
             commands.add(builder, execution, named[0], step)
         calls.share(builder, package, execution)
         sent = await self.send(builder)
-        return Begun(self.emitted(sent, ExecutionBegun).execution, sent, funds_mist)
+        return BegunExecution(self.emitted(sent, ExecutionBegun).execution, sent, funds_mist)
 
     async def estimate(
         self, workflow: PublishedWorkflow, max_outcome_bytes: int | None = None

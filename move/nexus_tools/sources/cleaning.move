@@ -1,8 +1,8 @@
 /// What is left of an execution that has ended, and who removes it.
 ///
-/// Whoever removes it gets what Sui took for storing it. That is the owner's, who paid for it; what
-/// the owner leaves for 7 days is anyone's. This depends on no version of the package and on no
-/// setting.
+/// Whoever removes it gets what Sui took for storing it. That is the owner's, who paid for it;
+/// what the owner leaves for 7 days is anyone's. This depends on no version of the package and
+/// on no setting.
 module nexus_tools::cleaning;
 
 use nexus_tools::execution::Execution;
@@ -66,7 +66,7 @@ public fun clean_marks(
     region: u16,
     path: vector<u32>,
     vertex: u16,
-    input: u8,
+    port: u8,
     iterations: vector<u32>,
     clock: &Clock,
     ctx: &TxContext,
@@ -74,7 +74,7 @@ public fun clean_marks(
     authorize(execution, clock, ctx);
     let records = execution.records_mut();
     iterations.do!(|iteration| {
-        records.remove_mark(records::mark(region, path, vertex, input, iteration));
+        records.remove_mark(records::mark(region, path, vertex, port, iteration));
     });
 }
 
@@ -102,7 +102,8 @@ public fun clean_invocation(
     invocation.destroy();
 }
 
-/// Deletes an execution of which nothing is left, as `clean_runs` does. Aborts with `ENotClean`, too.
+/// Deletes an execution of which nothing is left, as `clean_runs` does. Aborts with
+/// `ENotClean`, too.
 public fun delete(execution: Execution, clock: &Clock, ctx: &TxContext) {
     authorize(&execution, clock, ctx);
     assert!(execution.is_clean(), ENotClean);

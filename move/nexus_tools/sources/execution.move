@@ -1,17 +1,17 @@
 /// An execution of a workflow: its funds, its runs, and who carries them.
 ///
-/// Its owner begins it with an entry group, the values of its entry ports, funds, the highest price
-/// of each tool, and one or two leaders, in order. A step is one transaction of a worker: it closes
-/// an invocation, `advance`s the execution by it, and `request`s what is ready since. Values stay
-/// in the closed invocations; what travels is where they are.
+/// Its owner begins it with an entry group, the values of its entry ports, funds, the highest
+/// price of each tool, and one or two leaders, in order. A step is one transaction of a worker:
+/// it closes an invocation, `advance`s the execution by it, and `request`s what is ready since.
+/// Values stay in the closed invocations; what travels is where they are.
 ///
 /// Money. A run's invocation is paid from the funds, at today's price, and what is left of its
 /// payment comes back with `advance`. Whoever writes records for the execution is paid what Sui
 /// takes for storing them, to the byte; who removes them gets that from Sui. Where funds do not
 /// cover what a step would need, nothing happens until somebody `refill`s them.
 ///
-/// `advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no setting:
-/// funds are never locked in. What is left in the end is removed by `cleaning`.
+/// `advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no
+/// setting: funds are never locked in. What is left in the end is removed by `cleaning`.
 ///
 /// A schedule may have begun it: what is left of its funds is then kept until that collects it.
 module nexus_tools::execution;
@@ -183,11 +183,11 @@ public struct EntryKey(u16) has copy, drop, store;
 
 // === Public functions: beginning ===
 
-/// Begins an execution of `dag` with one of its entry groups. The owner consents to the settings of
-/// this revision; to `max_prices_mist`, for each tool; to `max_outcome_bytes` of each outcome; and to
-/// `max_steps`. Give its entry values and share it in the same transaction. Aborts with
-/// `ESettingsChanged`, `ENoGroup`, `ELengthMismatch`, `ETooLong`, `EOutcomeLimitTooLarge`,
-/// `ELeaderNotActive` or `leader_registry::ENotAccepting`.
+/// Begins an execution of `dag` with one of its entry groups. The owner consents to the
+/// settings of this revision; to `max_prices_mist`, for each tool; to `max_outcome_bytes` of
+/// each outcome; and to `max_steps`. Give its entry values and share it in the same
+/// transaction. Aborts with `ESettingsChanged`, `ENoGroup`, `ELengthMismatch`, `ETooLong`,
+/// `EOutcomeLimitTooLarge`, `ELeaderNotActive` or `leader_registry::ENotAccepting`.
 public fun begin(
     registry: &LeaderRegistry,
     settings_revision: u64,
@@ -232,15 +232,15 @@ public fun give(self: &mut Execution, vertex: u16, values: Ports, ctx: &TxContex
 /// Makes a new execution available to everyone.
 public fun share(self: Execution) { transfer::share_object(self) }
 
-/// Names the leaders that carry the execution from now on: what is under way stays with those that
-/// it names. Aborts with `ENotOwner`, `EEnded` or `ELeaderNotActive`.
+/// Names the leaders that carry the execution from now on: what is under way stays with those
+/// that it names. Aborts with `ENotOwner`, `EEnded` or `ELeaderNotActive`.
 public fun name_leader(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
     assert!(leader.is_active(), ELeaderNotActive);
     self.set_leaders(vector[object::id(leader)], ctx);
 }
 
-/// Names a second leader besides, which may close what the first one did not in its window. Aborts
-/// with `ESameLeader`, and as `name_leader` does.
+/// Names a second leader besides, which may close what the first one did not in its window.
+/// Aborts with `ESameLeader`, and as `name_leader` does.
 public fun name_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
     assert!(leader.is_active(), ELeaderNotActive);
     let first = self.terms().leaders()[0];
@@ -250,9 +250,9 @@ public fun name_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
 
 // === Public functions: steps ===
 
-/// Requests a run that is ready; false if it is not, or if funds are short. The sender is a worker
-/// of a leader that the execution names, or its owner. Aborts with `EWrongDag`, `EWrongTool`,
-/// `ENotNamed`, `ENotWorker` or `EWrongVersion`.
+/// Requests a run that is ready; false if it is not, or if funds are short. The sender is a
+/// worker of a leader that the execution names, or its owner. Aborts with `EWrongDag`,
+/// `EWrongTool`, `ENotNamed`, `ENotWorker` or `EWrongVersion`.
 public fun request(
     self: &mut Execution,
     dag: &Dag,
@@ -275,9 +275,9 @@ public fun request(
     true
 }
 
-/// Requests up to `limit` iterations that begin with a vertex, in the instance of its region that
-/// has this path around it, and gives how many. The sender is as for `request`, and it aborts as
-/// that does.
+/// Requests up to `limit` iterations that begin with a vertex, in the instance of its region
+/// that has this path around it, and gives how many. The sender is as for `request`, and it
+/// aborts as that does.
 public fun request_iterations(
     self: &mut Execution,
     dag: &Dag,
@@ -306,10 +306,10 @@ public fun request_iterations(
     runs.length()
 }
 
-/// Goes on with a closed invocation: takes what is left of its payment, and brings its outcome to
-/// where it leads. One that nobody closed in time expires by this. Does nothing and returns false
-/// if it is not closed, or did that before, or if funds do not cover what has to be written. Aborts
-/// with `EWrongDag` or `EWrongExecution`.
+/// Goes on with a closed invocation: takes what is left of its payment, and brings its outcome
+/// to where it leads. One that nobody closed in time expires by this. Does nothing and returns
+/// false if it is not closed, or did that before, or if funds do not cover what has to be
+/// written. Aborts with `EWrongDag` or `EWrongExecution`.
 public fun advance(
     self: &mut Execution,
     dag: &Dag,
@@ -342,8 +342,8 @@ public fun advance(
     true
 }
 
-/// Brings what a region gathered out of it. Does nothing and returns false if something in it is
-/// left to do, or if funds do not cover what has to be written. Aborts with `EWrongDag`.
+/// Brings what a region gathered out of it. Does nothing and returns false if something in it
+/// is left to do, or if funds do not cover what has to be written. Aborts with `EWrongDag`.
 public fun gather(
     self: &mut Execution,
     dag: &Dag,
@@ -376,8 +376,8 @@ public fun refill(self: &mut Execution, funds: Coin<SUI>) {
     event::emit(ExecutionRefilled { execution, amount_mist, funds_mist });
 }
 
-/// Ends the execution: nothing more is requested, and what is under way is still closed and paid.
-/// Aborts with `ENotOwner` or `EEnded`.
+/// Ends the execution: nothing more is requested, and what is under way is still closed and
+/// paid. Aborts with `ENotOwner` or `EEnded`.
 public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(self.ended_at_ms.is_none(), EEnded);
@@ -385,8 +385,8 @@ public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
     self.finish(clock);
 }
 
-/// Ends an execution whose time is over, as `cancel` does; anyone may. Aborts with `ENotOver` or
-/// `EEnded`.
+/// Ends an execution whose time is over, as `cancel` does; anyone may. Aborts with `ENotOver`
+/// or `EEnded`.
 public fun expire(self: &mut Execution, clock: &Clock) {
     assert!(self.ended_at_ms.is_none(), EEnded);
     assert!(clock.timestamp_ms() >= self.terms().deadline_ms(), ENotOver);
@@ -447,8 +447,8 @@ public(package) fun consent(
     terms::new(leaders, settings, max_prices_mist, max_outcome_bytes, max_steps, deadline_ms)
 }
 
-/// Begins an execution for a schedule, shares it, and gives its id and the bytes that this stored,
-/// but for the terms and the entry values.
+/// Begins an execution for a schedule, shares it, and gives its id and the bytes that this
+/// stored, but for the terms and the entry values.
 public(package) fun begin_scheduled(
     dag: &Dag,
     group: u8,
@@ -475,7 +475,8 @@ public(package) fun is_left_to(self: &Execution, schedule: ID): bool {
     self.is_ended() && self.schedule == option::some(schedule)
 }
 
-/// Takes what is left, once; how it ended, and when it did so at the latest, whoever said so when.
+/// Takes what is left, once; how it ended, and when it did so at the latest, whoever said so
+/// when.
 public(package) fun collect(self: &mut Execution): (Balance<SUI>, String, u64) {
     self.schedule = option::none();
     let ended_at_ms = (*self.ended_at_ms.borrow()).min(self.terms().deadline_ms());
@@ -641,8 +642,8 @@ fun invoke(
     self.invocations = self.invocations + 1;
 }
 
-/// Fails a run that is not requested. The sender is paid as for failing an invocation: its owner
-/// alone could know before.
+/// Fails a run that is not requested. The sender is paid as for failing an invocation: its
+/// owner alone could know before.
 fun refuse(
     self: &mut Execution,
     dag: &Dag,

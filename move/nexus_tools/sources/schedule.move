@@ -1,16 +1,18 @@
-/// A schedule: begins executions of a workflow, at planned times or by events, from funds of its own.
+/// A schedule: begins executions of a workflow, at planned times or by events, from funds of
+/// its own.
 ///
-/// It has a standing order, to which its owner consents once: the entry values and the terms that
-/// each execution gets, its funds, when it is due, and what a keeper is paid. A *keeper* is whoever
-/// `trigger`s it: first the workers of the leaders that it names, then anyone.
+/// It has a standing order, to which its owner consents once: the entry values and the terms
+/// that each execution gets, its funds, when it is due, and what a keeper is paid. A *keeper*
+/// is whoever `trigger`s it: first the workers of the leaders that it names, then anyone.
 ///
-/// Money. A keeper is paid what Sui takes for storing what it wrote, to the byte, for its gas at the
-/// price of the day, and the fee that the owner chose; and that only for an execution that it began.
-/// So nothing is paid twice for one occurrence, and what is missed, is skipped or lacks funds costs
-/// nothing: it is told with the next execution. What an execution leaves flows back by `collect`.
+/// Money. A keeper is paid what Sui takes for storing what it wrote, to the byte, for its gas
+/// at the price of the day, and the fee that the owner chose; and that only for an execution
+/// that it began. So nothing is paid twice for one occurrence, and what is missed, is skipped
+/// or lacks funds costs nothing: it is told with the next execution. What an execution leaves
+/// flows back by `collect`.
 ///
-/// `cancel`, `collect`, `pause` and `delete` depend on no version of the package and on no setting:
-/// funds are never locked in.
+/// `cancel`, `collect`, `pause` and `delete` depend on no version of the package and on no
+/// setting: funds are never locked in.
 module nexus_tools::schedule;
 
 use nexus_tools::dag::Dag;
@@ -80,8 +82,8 @@ const CURSOR_BYTES: u64 = 24;
 const EXECUTION_BYTES: u64 = 500;
 /// Beyond so many runs and entry values, gas grows steeply.
 const MAX_ENTRIES: u64 = 32;
-/// The gas units of computation that it takes to collect an execution and to begin one, for each
-/// run and each entry value of it, and in how many bytes of them there is one more.
+/// The gas units of computation that it takes to collect an execution and to begin one, for
+/// each run and each entry value of it, and in how many bytes of them there is one more.
 const GAS_UNITS: u64 = 1_500;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;
@@ -192,7 +194,8 @@ public struct Schedule has key {
 /// The key of the order.
 public struct OrderKey() has copy, drop, store;
 
-/// To what the owner consented. It is a dynamic field, which a keeper reads and does not rewrite.
+/// To what the owner consented. It is a dynamic field, which a keeper reads and does not
+/// rewrite.
 public struct Order has drop, store {
     timing: Timing,
     group: u8,
@@ -214,8 +217,8 @@ public struct Order has drop, store {
     max_executions: Option<u64>,
 }
 
-/// Where an event stands: the number of the checkpoint, that of the transaction in it, and that of
-/// the event in this.
+/// Where an event stands: the number of the checkpoint, that of the transaction in it, and that
+/// of the event in this.
 public struct Cursor has copy, drop, store {
     checkpoint: u64,
     transaction: u64,
@@ -224,11 +227,11 @@ public struct Cursor has copy, drop, store {
 
 // === Public functions: creation ===
 
-/// Creates a schedule of executions of `dag`, whose terms are those of `execution::begin`. Each gets
-/// `each_mist`, and `keeper_fee_mist` is what a keeper earns. If they do not overlap, what is planned
-/// while one runs is skipped. `max_failures` in a row pause it (0: never). Give its entry values and
-/// share it in the same transaction. Aborts with `ETooDear`, `ETooManyEntries`, and as
-/// `execution::begin` does.
+/// Creates a schedule of executions of `dag`, whose terms are those of `execution::begin`. Each
+/// gets `each_mist`, and `keeper_fee_mist` is what a keeper earns. If they do not overlap, what
+/// is planned while one runs is skipped. `max_failures` in a row pause it (0: never). Give its
+/// entry values and share it in the same transaction. Aborts with `ETooDear`,
+/// `ETooManyEntries`, and as `execution::begin` does.
 public fun create(
     registry: &LeaderRegistry,
     settings_revision: u64,
@@ -304,8 +307,9 @@ public fun create(
     self
 }
 
-/// Gives the values of the entry ports of a vertex in executions that begin from now on, instead of
-/// those that it had. Aborts with `ENotOwner`, `ETooManyEntries` or `EValuesTooLarge`.
+/// Gives the values of the entry ports of a vertex in executions that begin from now on,
+/// instead of those that it had. Aborts with `ENotOwner`, `ETooManyEntries` or
+/// `EValuesTooLarge`.
 public fun give(self: &mut Schedule, vertex: u16, values: Ports, ctx: &TxContext) {
     let order = self.order_mut(ctx);
     let (has, i) = order.vertices.index_of(&vertex);
@@ -323,14 +327,14 @@ public fun give(self: &mut Schedule, vertex: u16, values: Ports, ctx: &TxContext
 /// Makes a new schedule available to everyone.
 public fun share(self: Schedule) { transfer::share_object(self) }
 
-/// Names the leader that triggers the schedule and carries its executions from now on. Aborts with
-/// `ENotOwner` or `ELeaderNotActive`.
+/// Names the leader that triggers the schedule and carries its executions from now on. Aborts
+/// with `ENotOwner` or `ELeaderNotActive`.
 public fun name_leader(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
     self.set_leaders(vector[], leader, ctx);
 }
 
-/// Names a second leader besides, for when the first one does not. Aborts with `ESameLeader`, and as
-/// `name_leader` does.
+/// Names a second leader besides, for when the first one does not. Aborts with `ESameLeader`,
+/// and as `name_leader` does.
 public fun name_backup(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
     let first = self.order().terms.leaders()[0];
     assert!(first != object::id(leader), ESameLeader);
@@ -339,11 +343,11 @@ public fun name_backup(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
 
 // === Public functions: keepers ===
 
-/// Begins the execution that is due and pays the sender, who is a worker of the leader. The k-th
-/// leader that the schedule names, counted from 0, may do so from k times 10 s after the planned time
-/// on. Does nothing and returns false if nothing is due, or another one runs, or funds are short.
-/// Aborts with `EWrongDag`, `ENotNamed`, `ENotWorker`, `EByEvent`, `version::EWrongVersion` or
-/// `leader_registry::ENotAccepting`.
+/// Begins the execution that is due and pays the sender, who is a worker of the leader. The
+/// k-th leader that the schedule names, counted from 0, may do so from k times 10 s after the
+/// planned time on. Does nothing and returns false if nothing is due, or another one runs, or
+/// funds are short. Aborts with `EWrongDag`, `ENotNamed`, `ENotWorker`, `EByEvent`,
+/// `version::EWrongVersion` or `leader_registry::ENotAccepting`.
 public fun trigger(
     self: &mut Schedule,
     registry: &LeaderRegistry,
@@ -356,8 +360,9 @@ public fun trigger(
     self.trigger_in(registry, dag, window, clock, ctx)
 }
 
-/// Begins the execution that is due and pays the sender, who may be anyone, when the windows of all
-/// leaders have begun and 10 s more have passed. Returns false and aborts as `trigger` does.
+/// Begins the execution that is due and pays the sender, who may be anyone, when the windows of
+/// all leaders have begun and 10 s more have passed. Returns false and aborts as `trigger`
+/// does.
 public fun trigger_by_anyone(
     self: &mut Schedule,
     registry: &LeaderRegistry,
@@ -369,12 +374,12 @@ public fun trigger_by_anyone(
     self.trigger_in(registry, dag, window, clock, ctx)
 }
 
-/// Begins an execution because of an event, and pays the sender, who is a worker of a leader that
-/// the schedule names. Events count in their order, each once: the event is told by the number of
-/// its checkpoint, of the transaction in it, and of the event in this. Does nothing and returns false
-/// if this event or a later one was told before, or another execution runs, or the pause is not over,
-/// or funds are short. Aborts with `EWrongDag`, `ENotNamed`, `ENotWorker`, `ENotByEvent`,
-/// `version::EWrongVersion` or `leader_registry::ENotAccepting`.
+/// Begins an execution because of an event, and pays the sender, who is a worker of a leader
+/// that the schedule names. Events count in their order, each once: the event is told by the
+/// number of its checkpoint, of the transaction in it, and of the event in this. Does nothing
+/// and returns false if this event or a later one was told before, or another execution runs,
+/// or the pause is not over, or funds are short. Aborts with `EWrongDag`, `ENotNamed`,
+/// `ENotWorker`, `ENotByEvent`, `version::EWrongVersion` or `leader_registry::ENotAccepting`.
 public fun trigger_by_event(
     self: &mut Schedule,
     registry: &LeaderRegistry,
@@ -395,9 +400,10 @@ public fun trigger_by_event(
     self.begin(dag, due.destroy_some(), option::some(cursor), clock, ctx)
 }
 
-/// Takes back what an execution left that has ended; anyone may. What was planned while it ran is
-/// skipped, unless executions overlap. Does nothing and returns false if it is none of this schedule,
-/// has not ended, or was collected before. Of a schedule that is cancelled, the owner gets it.
+/// Takes back what an execution left that has ended; anyone may. What was planned while it ran
+/// is skipped, unless executions overlap. Does nothing and returns false if it is none of this
+/// schedule, has not ended, or was collected before. Of a schedule that is cancelled, the owner
+/// gets it.
 public fun collect(self: &mut Schedule, execution: &mut Execution): bool {
     let schedule = object::id(self);
     if (!execution.is_left_to(schedule)) return false;
@@ -438,7 +444,8 @@ public fun pause(self: &mut Schedule, ctx: &TxContext) {
     self.tell_activity();
 }
 
-/// Goes on, with what is planned from now on. Aborts with `ENotOwner`, `ENotPaused` or `ECancelled`.
+/// Goes on, with what is planned from now on. Aborts with `ENotOwner`, `ENotPaused` or
+/// `ECancelled`.
 public fun resume(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(self.is_paused, ENotPaused);
@@ -449,8 +456,8 @@ public fun resume(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
     self.tell_activity();
 }
 
-/// Begins nothing more, and pays the funds to the owner. What runs goes on. Aborts with `ENotOwner`
-/// or `ECancelled`.
+/// Begins nothing more, and pays the funds to the owner. What runs goes on. Aborts with
+/// `ENotOwner` or `ECancelled`.
 public fun cancel(self: &mut Schedule, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(!self.is_cancelled, ECancelled);

@@ -1,8 +1,8 @@
 /// When something is due: again and again, at times of a list, or whenever something happened.
 ///
-/// Planned times follow from the timing alone, not from when anything was done: what was late once
-/// is not late for ever. Several that have passed are one occurrence, of which the last one counts:
-/// so nothing that was put off is made up for again and again.
+/// Planned times follow from the timing alone, not from when anything was done: what was late
+/// once is not late for ever. Several that have passed are one occurrence, of which the last
+/// one counts: so nothing that was put off is made up for again and again.
 module nexus_tools::timing;
 
 use std::ascii::String;
@@ -70,9 +70,9 @@ public fun at(times: vector<u64>, max_late_ms: Option<u64>): Timing {
     Timing { plan: Plan::At { times }, max_late_ms }
 }
 
-/// Whenever an event of this type was told, `package::module::Name`, but not sooner than `pause_ms`
-/// after the last time. The chain cannot see that it was: who says so has to be trusted. Aborts with
-/// `EInvalidEvent` or `EInvalidInterval`.
+/// Whenever an event of this type was told, `package::module::Name`, but not sooner than
+/// `pause_ms` after the last time. The chain cannot see that it was: who says so has to be
+/// trusted. Aborts with `EInvalidEvent` or `EInvalidInterval`.
 public fun on_event(event: String, pause_ms: u64): Timing {
     assert!(0 < event.length() && event.length() <= MAX_EVENT_BYTES, EInvalidEvent);
     assert!(pause_ms <= MAX_INTERVAL_MS, EInvalidInterval);
@@ -107,8 +107,8 @@ public(package) fun next(self: &Timing, from_ms: u64): Option<u64> {
     }
 }
 
-/// The first planned time after `now_ms`, at which something was begun; of events, when the pause is
-/// over.
+/// The first planned time after `now_ms`, at which something was begun; of events, when the
+/// pause is over.
 public(package) fun after(self: &Timing, now_ms: u64): Option<u64> {
     match (&self.plan) {
         Plan::OnEvent { pause_ms, .. } => option::some(now_ms + *pause_ms),
@@ -116,8 +116,8 @@ public(package) fun after(self: &Timing, now_ms: u64): Option<u64> {
     }
 }
 
-/// The occurrence that is due now, if those before `next_at_ms` are done with: when it was planned,
-/// and how many before it are missed.
+/// The occurrence that is due now, if those before `next_at_ms` are done with: when it was
+/// planned, and how many before it are missed.
 public(package) fun due(self: &Timing, next_at_ms: u64, now_ms: u64): Option<Due> {
     if (now_ms < next_at_ms) return option::none();
     let (planned_at_ms, missed) = match (&self.plan) {

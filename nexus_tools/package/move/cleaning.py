@@ -101,7 +101,7 @@ def clean_marks(
     region: int | Argument,
     path: Sequence[int] | Argument,
     vertex: int | Argument,
-    input: int | Argument,
+    port: int | Argument,
     iterations: Sequence[int] | Argument,
 ) -> None:
     """Removes the marks of iterations, as `clean_runs` does."""
@@ -114,7 +114,7 @@ def clean_marks(
             _inputs.pure(builder, _bcs.u16, region),
             _inputs.pure(builder, _bcs.vector(_bcs.u32), path),
             _inputs.pure(builder, _bcs.u16, vertex),
-            _inputs.pure(builder, _bcs.u8, input),
+            _inputs.pure(builder, _bcs.u8, port),
             _inputs.pure(builder, _bcs.vector(_bcs.u32), iterations),
             _inputs.read(builder, _inputs.CLOCK),
         ],
