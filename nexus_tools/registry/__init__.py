@@ -21,7 +21,7 @@ from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.run_inputs import RunResolver
-from nexus_tools.registry.schedules import NewSchedule, Schedules
+from nexus_tools.registry.schedules import CreatedSchedule, Schedules
 from nexus_tools.registry.step_commands import (
     MAX_ITERATIONS,
     MAX_STEPS,
@@ -43,7 +43,9 @@ __all__ = [
     "MAX_ITERATIONS",
     "MAX_STEPS",
     "Administration",
+    "Begun",
     "BegunExecution",
+    "CreatedSchedule",
     "ExecutionRecords",
     "ExecutionState",
     "ExecutionStep",
@@ -55,7 +57,6 @@ __all__ = [
     "Invocations",
     "LeaderRecord",
     "LeaderRegistry",
-    "NewSchedule",
     "PublishResult",
     "PublishedWorkflow",
     "RegisterResult",

@@ -27,19 +27,14 @@ from nexus_tools.package.move.execution import (
     ExecutionEnded,
 )
 from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.package.move.leader import Leader
-from nexus_tools.package.move.leader_registry import LeaderSettings
-from nexus_tools.package.move.tool import Tool
+from nexus_tools.registry.consent import Consent
 from nexus_tools.registry.execution_reading import ExecutionState, read_state
-from nexus_tools.registry.invocations import DEFAULT_OUTCOME_BYTES
-from nexus_tools.registry.leader_registry import LeaderRegistry
-from nexus_tools.registry.registration import how_to_revive
+from nexus_tools.registry.leader_records import MAX_NAMED
 from nexus_tools.registry.step_commands import MAX_STEPS, Foresight, StepCommands
 from nexus_tools.registry.workflow_reading import PublishedWorkflow, read_workflow
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.units import sui
-from nexus_tools.workflow import MAX_EXECUTION_MS, InputPort, chosen_group, entry_values
+from nexus_tools.workflow import MAX_EXECUTION_MS
 
 DEFAULT_STEPS = 1_000
 """How many runs an execution may request if nobody says so."""
@@ -47,13 +42,6 @@ DEFAULT_STEPS = 1_000
 DEFAULT_LASTS_MS = 24 * 3_600_000
 """How long it may last if nobody says so."""
 
-_MAX_LEADERS = 2
-_IN_BLOCKS = 8
-"""How many runs of a vertex in a region or loop the funds are meant for if nobody says so."""
-_RUN_BYTES = 1_400 + 400
-"""More than the invocation and the record of a run take."""
-_RECORD_BYTES = 1_200
-"""What closing a run rewrites, as `attempt.move` says."""
 _CLEANED = 64
 """How many objects one transaction removes."""
 
@@ -101,42 +89,39 @@ class Executions(PackageClient):
         """
         if not 0 < lasts_ms <= MAX_EXECUTION_MS:
             raise UsageError("lasts_too_long", "an execution lasts 90 days at most")
-        document, plan = workflow.document, workflow.plan
-        chosen = chosen_group(document, group)
-        values = entry_values(document, chosen, inputs)
-        tools = await self._tools(workflow)
-        caps = _caps(workflow, tools, max_prices_mist or {})
-        named = await self._leaders_for(tools, leaders)
-        if max_outcome_bytes is None:
-            least = (tool.min_outcome_bytes for tool in tools)
-            max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, *least)
-        settings = await self._registry.settings()
+        terms = await self._consent.terms(
+            workflow,
+            inputs,
+            group=group,
+            leaders=leaders,
+            max_prices_mist=max_prices_mist,
+            max_outcome_bytes=max_outcome_bytes,
+        )
         if funds_mist is None:
-            price = await self.client.gas_price()
-            funds_mist = _enough_mist(workflow, tools, settings, max_outcome_bytes, price)
+            funds_mist = terms.enough_mist
+        plan, named = workflow.plan, terms.leaders
         builder, package = TransactionBuilder(), self.deployment.package
         execution = calls.begin(
             builder,
             package,
             self.deployment.leader_registry,
-            settings.revision,
+            terms.settings.revision,
             workflow.id,
-            list(plan.groups).index(chosen.name),
+            terms.group,
             named[0],
-            caps,
-            max_outcome_bytes,
+            terms.max_prices_mist,
+            terms.max_outcome_bytes,
             max_steps,
             lasts_ms,
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
         for backup in named[1:]:
             calls.name_backup(builder, package, execution, backup)
-        numbers = {name: number for number, name in enumerate(plan.vertices)}
-        for vertex, ports in _by_vertex(values).items():
+        for vertex, ports in terms.values.items():
             given = make_ports(builder, package, ports_of(ports))
-            calls.give(builder, package, execution, numbers[vertex], given)
+            calls.give(builder, package, execution, vertex, given)
         foresight = Foresight(plan)
-        foresight.begun(chosen.name)
+        foresight.begun([*plan.groups][terms.group])
         commands = StepCommands(self.deployment, workflow.id, plan)
         for step in foresight.steps(MAX_STEPS):
             commands.add(builder, execution, named[0], step)
@@ -151,54 +136,7 @@ class Executions(PackageClient):
 
         Most of it is reserved for outcomes as large as they may be, and comes back.
         """
-        tools = await self._tools(workflow)
-        least = (tool.min_outcome_bytes for tool in tools)
-        size = max_outcome_bytes or max(DEFAULT_OUTCOME_BYTES, *least)
-        settings, price = await self._registry.settings(), await self.client.gas_price()
-        return _enough_mist(workflow, tools, settings, size, price)
-
-    async def _tools(self, workflow: PublishedWorkflow) -> list[Tool]:
-        found: list[Tool] = []
-        read = await self.find_all(workflow.tools, Tool)
-        for fqn, tool in zip(workflow.fqns, read, strict=True):
-            if tool is None:
-                raise NotFoundError("tool_unknown", f"there is no tool {fqn}")
-            if not tool.is_active:
-                raise NotNowError(
-                    "tool_not_active",
-                    f"{tool.fqn} is {tool.state}: it takes no invocation",
-                    hint=f"its owner has to {how_to_revive(tool, as_owner=False)}",
-                )
-            if tool.requires_signed_outcome:
-                raise NotNowError(
-                    "signature_required",
-                    f"{tool.fqn} signs its answers: workflows cannot use it yet",
-                )
-            found.append(tool)
-        return found
-
-    async def _leaders_for(
-        self, tools: Sequence[Tool], among: Sequence[Address]
-    ) -> tuple[Address, ...]:
-        """One or two active leaders, of whom each tool accepts one at least."""
-        if among:
-            found = await self.find_all(among, Leader)
-            possible = [each for each in found if each is not None and each.is_active]
-        else:
-            listed = [each for each in await self._registry.list() if each.is_active]
-            possible = [each for each in listed if all(tool.accepts(each.id) for tool in tools)]
-        named = possible[:_MAX_LEADERS]
-        for tool in tools:
-            if not any(tool.accepts(each.id) for each in named):
-                raise NotNowError(
-                    "no_leader",
-                    f"no active leader{' of those that are named' if among else ''} carries all"
-                    f" tools of the workflow: none for {tool.fqn}",
-                    hint=f"`nexus-tools leader list --for {tool.fqn}` shows whom it accepts",
-                )
-        if not named:
-            raise NotNowError("no_leader", "no leader is active")
-        return tuple(each.id for each in named)
+        return await self._consent.enough_mist(workflow, max_outcome_bytes)
 
     # --- Reading
 
@@ -277,7 +215,7 @@ class Executions(PackageClient):
 
     async def name_leaders(self, execution: Address, leaders: Sequence[Address]) -> Sent:
         """Have others carry it from now on. Raises `not_owner`, `leader_not_active`."""
-        if not 0 < len(leaders) <= _MAX_LEADERS:
+        if not 0 < len(leaders) <= MAX_NAMED:
             raise UsageError("leaders_named", "an execution names one leader, or two")
         builder, package = TransactionBuilder(), self.deployment.package
         calls.name_leader(builder, package, execution, leaders[0])
@@ -362,53 +300,8 @@ class Executions(PackageClient):
         return [place for place, value in zip(ids, found, strict=True) if value is not None]
 
     @property
-    def _registry(self) -> LeaderRegistry:
-        return LeaderRegistry(self.client, self.deployment, dry_run=self.dry_run)
-
-
-def _by_vertex(values: Mapping[InputPort, Any]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = defaultdict(dict)
-    for target, value in values.items():
-        found[target.vertex][target.port] = value
-    return found
-
-
-def _caps(
-    workflow: PublishedWorkflow, tools: Sequence[Tool], given: Mapping[str, int]
-) -> list[int]:
-    """The highest price of each tool, by its number."""
-    caps = []
-    for fqn, tool in zip(workflow.fqns, tools, strict=True):
-        cap = given.get(fqn, tool.price_mist)
-        if tool.price_mist > cap:
-            raise NotNowError(
-                "price_too_high",
-                f"{fqn} costs {sui(tool.price_mist)}, and may cost {sui(cap)}",
-                hint="raise the limit, or wait until its owner lowers the price",
-            )
-        caps.append(cap)
-    return caps
-
-
-def _enough_mist(
-    workflow: PublishedWorkflow,
-    tools: Sequence[Tool],
-    settings: LeaderSettings,
-    max_outcome_bytes: int,
-    gas_price: int,
-) -> int:
-    fees_mist = (
-        settings.fee_gas_units * gas_price
-        + settings.fee_storage_mist
-        + settings.settle_margin_mist
-        + settings.fee_per_input_byte_mist * _RECORD_BYTES
-        + settings.fee_per_outcome_byte_mist * (max_outcome_bytes + _RUN_BYTES)
-    )
-    prices = dict(zip(workflow.fqns, (tool.price_mist for tool in tools), strict=True))
-    return sum(
-        (prices[vertex.vertex.fqn] + fees_mist) * (_IN_BLOCKS if vertex.blocks else 1)
-        for vertex in workflow.plan.vertices.values()
-    )
+    def _consent(self) -> Consent:
+        return Consent(self.client, self.deployment, dry_run=self.dry_run)
 
 
 def _parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
