@@ -33,7 +33,7 @@ from nexus_tools.registry.step_commands import (
 )
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
-from nexus_tools.registry.workflows import PublishResult, Workflows
+from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
@@ -71,4 +71,5 @@ __all__ = [
     "outcome_of",
     "quote_mist",
     "read_records",
+    "tool_facts",
 ]

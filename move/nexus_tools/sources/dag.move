@@ -278,8 +278,8 @@ public fun add_vertices(
     self.vertices = self.vertices + n;
 }
 
-/// Adds input ports to the vertices of a page: `vertices` are their places in it, and `flags` have
-/// 1 for an entry port, 2 for a default value, 4 for a `static` edge. Aborts with `ELengthMismatch`,
+/// Adds input ports to the vertices of a page: `vertices` are their places in it, `flags` have 1 for
+/// an entry port, 2 for a default value, 4 for a `static` edge. Aborts with `ELengthMismatch`,
 /// `EWrongPage`, `plan::EPortTwice` or `plan::ETooLarge`.
 public fun add_ports(
     self: &mut Dag,
@@ -499,6 +499,10 @@ fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
     assert!((edge.vertex() as u64) < self.vertices, EWrongPlan);
     let target = self.vertex(edge.vertex());
     assert!((edge.input() as u64) < target.ports().length(), EWrongPlan);
+    if (from.is_empty() && target.blocks().is_empty()) {
+        assert!(edge.is_plain(), EWrongPlan);
+        return
+    };
     let (to, keeps, end) = (target.blocks(), edge.keeps(), edge.keeps() + edge.zeros());
     assert!(keeps == shared_length(from, to) && end <= to.length(), EWrongPlan);
     self.check_leaving(from, edge);

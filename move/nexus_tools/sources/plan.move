@@ -355,6 +355,12 @@ public(package) fun edge_element(self: &Edge): Option<u8> { self.element }
 
 public(package) fun edge_left(self: &Edge): Option<u16> { self.left }
 
+/// Whether it leads from a vertex outside all blocks to another one.
+public(package) fun is_plain(self: &Edge): bool {
+    self.kind == NORMAL && self.keeps == 0 && self.zeros == 0 && self.scope.is_none()
+        && self.element.is_none() && self.left.is_none() && self.rounds.is_empty()
+}
+
 public(package) fun is_normal(self: &Edge): bool { self.kind == NORMAL }
 
 public(package) fun is_for_each(self: &Edge): bool { self.kind == FOR_EACH }
