@@ -1,7 +1,17 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
+from nexus_tools.registry.execution_history import RunFailure
 from nexus_tools.registry.execution_records import ExecutionRecords
+from nexus_tools.registry.execution_state import ExecutionResult, ExecutionState, status_of
+from nexus_tools.registry.executions import (
+    DEFAULT_STEPS,
+    Begun,
+    Cleaned,
+    Executions,
+    ListedExecution,
+)
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -37,11 +47,18 @@ from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
+    "DEFAULT_STEPS",
     "MAX_ITERATIONS",
     "MAX_STEPS",
     "Administration",
+    "Begun",
+    "Cleaned",
+    "ExecutionCost",
     "ExecutionRecords",
+    "ExecutionResult",
+    "ExecutionState",
     "ExecutionStep",
+    "Executions",
     "Foresight",
     "Gather",
     "History",
@@ -49,6 +66,7 @@ __all__ = [
     "Invocations",
     "LeaderRecord",
     "LeaderRegistry",
+    "ListedExecution",
     "PublishResult",
     "PublishedWorkflow",
     "RegisterResult",
@@ -56,12 +74,14 @@ __all__ = [
     "Registration",
     "RequestIterations",
     "RequestRun",
+    "RunFailure",
     "RunResolver",
     "Step",
     "StepCommands",
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",
+    "VertexCost",
     "Workflows",
     "add_advance",
     "add_outcome",
@@ -71,5 +91,6 @@ __all__ = [
     "outcome_of",
     "quote_mist",
     "read_records",
+    "status_of",
     "tool_facts",
 ]

@@ -26,7 +26,7 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
-from nexus_tools.workflow.interfaces import ToolFacts, lint_interfaces
+from nexus_tools.workflow.interfaces import ToolFacts, ToolPorts, lint_interfaces
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.places import Place, place_of, places_in
 from nexus_tools.workflow.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex, plan_of
@@ -83,6 +83,7 @@ if TYPE_CHECKING:
         StubFunction,
         ToolFunction,
         chosen_group,
+        entered_values,
         entry_names,
         read_stubs,
         simulate,
@@ -146,6 +147,7 @@ __all__ = [
     "TimedOut",
     "ToolFacts",
     "ToolFunction",
+    "ToolPorts",
     "Value",
     "Verifier",
     "Vertex",
@@ -159,6 +161,7 @@ __all__ = [
     "draw_mermaid",
     "draw_svg",
     "draw_terminal",
+    "entered_values",
     "entry_names",
     "lint",
     "lint_interfaces",
@@ -189,6 +192,7 @@ __getattr__ = late_names(
             "ToolFunction",
             "chosen_group",
             "entry_names",
+            "entered_values",
             "read_stubs",
             "simulate",
         ),

@@ -1,6 +1,6 @@
 """A workflow executed on this machine, with stubs or with real tools."""
 
-from nexus_tools.workflow.simulation.entry_values import chosen_group, entry_names
+from nexus_tools.workflow.simulation.entry_values import chosen_group, entered_values, entry_names
 from nexus_tools.workflow.simulation.simulation import (
     SimulatedCall,
     SimulatedResult,
@@ -22,6 +22,7 @@ __all__ = [
     "StubbedOutcome",
     "ToolFunction",
     "chosen_group",
+    "entered_values",
     "entry_names",
     "read_stubs",
     "simulate",

@@ -27,7 +27,7 @@ def chosen_group(document: Document, name: str | None = None) -> EntryGroup:
     return groups[name]
 
 
-def entry_values(
+def entered_values(
     document: Document, group: EntryGroup, inputs: Mapping[str, Any]
 ) -> dict[InputPort, Any]:
     """The value of each entry port of a group.
