@@ -2,20 +2,27 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.leader.chain import Chain
-from nexus_tools.registry import ExecutionStep, Gather, PublishedWorkflow, RequestRun, StepCommands
+from nexus_tools.package import PackageClient
+from nexus_tools.package.move.dag import Dag
+from nexus_tools.registry import (
+    ExecutionStep,
+    Gather,
+    PublishedWorkflow,
+    RequestRun,
+    StepCommands,
+    read_workflow,
+)
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import Shared
+from nexus_tools.sui.object import Object, Shared
 from nexus_tools.sui.transaction import ObjectArgument, OwnedObject, SharedObject
 from nexus_tools.workflow import Plan
 
 _MAX_WORKFLOWS = 64
-
-Load = Callable[[Address], Awaitable[PublishedWorkflow]]
 
 
 @dataclass(slots=True, eq=False)
@@ -54,9 +61,9 @@ class CarriedWorkflows:
     without being read again.
     """
 
-    def __init__(self, chain: Chain, load: Load) -> None:
+    def __init__(self, chain: Chain) -> None:
         self._chain = chain
-        self._load = load
+        self._package = PackageClient(chain.client, chain.deployment)
         self._kept: OrderedDict[Address, asyncio.Task[CarriedWorkflow]] = OrderedDict()
 
     async def of(self, dag: Address) -> CarriedWorkflow:
@@ -85,16 +92,20 @@ class CarriedWorkflows:
 
     async def argument(self, dag: Address) -> OwnedObject:
         """How a transaction names a workflow, whatever is wrong with it."""
+        return OwnedObject((await self._object(dag)).reference())
+
+    async def _read(self, dag: Address) -> CarriedWorkflow:
+        value = await self._object(dag)
+        found = self._chain.deployment.decode(value, Dag)
+        published = await read_workflow(self._package, found)
+        commands = StepCommands(self._chain.deployment, dag, published.plan)
+        return CarriedWorkflow(published, OwnedObject(value.reference()), commands)
+
+    async def _object(self, dag: Address) -> Object:
         (value,) = await self._chain.objects([dag])
         if value is None:
             raise NotFoundError("workflow_unknown", f"there is no workflow {dag}")
-        return OwnedObject(value.reference())
-
-    async def _read(self, dag: Address) -> CarriedWorkflow:
-        published = await self._load(dag)
-        argument = await self.argument(dag)
-        commands = StepCommands(self._chain.deployment, dag, published.plan)
-        return CarriedWorkflow(published, argument, commands)
+        return value
 
 
 def in_words(error: NexusError) -> str:

@@ -159,7 +159,13 @@ class Closer:
     def _affordable(self, held: list[Closing]) -> ClosingBatch:
         """As many of them as a worker can pay, one at least; the others wait for their turn."""
         while True:
-            batch = ClosingBatch(self._chain.deployment, self._workers.leader.argument, held)
+            batch = ClosingBatch(
+                self._chain.deployment,
+                self._workers.leader.argument,
+                held,
+                purse_mist=self._workers.richest_mist // self._generosity,
+                price=self._workers.epoch.gas_price,
+            )
             if len(held) == 1 or self._budget_mist(batch) <= self._workers.richest_mist:
                 return batch
             self._halve(held)

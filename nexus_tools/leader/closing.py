@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.continuation import Continuation, FollowingSteps, arguments, following
+from nexus_tools.leader.continuation import Continuation, arguments, following
 from nexus_tools.leader.end import Closed
+from nexus_tools.leader.step_costs import cost_mist
 from nexus_tools.package import Deployment
 from nexus_tools.registry import MAX_STEPS, add_advance, add_outcome
 from nexus_tools.sui.address import Address
@@ -128,8 +129,15 @@ class ClosingBatch:
     """
 
     def __init__(
-        self, deployment: Deployment, leader: SharedObject, closings: Sequence[Closing]
+        self,
+        deployment: Deployment,
+        leader: SharedObject,
+        closings: Sequence[Closing],
+        *,
+        purse_mist: int = 0,
+        price: int = 0,
     ) -> None:
+        """What follows is as much as `purse_mist` can pay besides, at this gas price."""
         self.closings = tuple(closings)
         self._deployment = deployment
         self._leader = leader
@@ -138,7 +146,8 @@ class ClosingBatch:
         self._continuations = [
             one.continuation for one in closings if one.continuation and one.continuation.extent
         ]
-        self._following = following(self._continuations, MAX_STEPS)
+        left_mist = purse_mist - self._own_mist(price)
+        self._following = following(self._continuations, MAX_STEPS, left_mist, price)
 
     @property
     def goes_on(self) -> bool:
@@ -147,9 +156,13 @@ class ClosingBatch:
 
     def budget_mist(self, price: int) -> int:
         """What the transaction may cost at this gas price."""
-        parts: list[Closing | FollowingSteps] = [*self.closings, *self._following]
-        more = sum(part.units for part in parts) * price
-        stored = sum(part.storage_mist for part in parts)
+        steps = sum(cost_mist(group.steps, price) for group in self._following)
+        return self._own_mist(price) + steps
+
+    def _own_mist(self, price: int) -> int:
+        """What the closings alone may cost."""
+        more = sum(closing.units for closing in self.closings) * price
+        stored = sum(closing.storage_mist for closing in self.closings)
         return floor_mist(len(self.closings), price) + more + stored
 
     def build(self) -> ProgrammableTransaction:

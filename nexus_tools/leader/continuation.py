@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from nexus_tools.leader.carried_workflows import CarriedWorkflow
+from nexus_tools.leader.step_costs import affordable, cost_mist
 from nexus_tools.package.move.attempt import Attempt
-from nexus_tools.registry import ExecutionStep, Foresight, RequestIterations, RequestRun
+from nexus_tools.registry import ExecutionStep, Foresight
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.transaction import ObjectArgument, SharedObject
 from nexus_tools.workflow import Failed, Run, Settled
 
-# What a step may take: bounds in gas units, and in MIST of storage, most of which the execution
+# What it may take: bounds in gas units, and in MIST of storage, most of which the execution
 # pays back in the same transaction.
-_UNITS_PER_STEP = 1_000
+_UNITS_PER_ADVANCE = 1_000
 _STORAGE_PER_ADVANCE_MIST = 20_000_000
 _STORAGE_PER_EDGE_MIST = 4_000_000
-_STORAGE_PER_RUN_MIST = 20_000_000
 
 
 class Extent(IntEnum):
@@ -54,7 +54,7 @@ class Continuation:
     @property
     def units(self) -> int:
         """The gas units that taking the outcome may take."""
-        return _UNITS_PER_STEP if self.extent else 0
+        return _UNITS_PER_ADVANCE if self.extent else 0
 
     @property
     def storage_mist(self) -> int:
@@ -79,19 +79,14 @@ class FollowingSteps:
     execution: Address
     steps: tuple[ExecutionStep, ...]
 
-    @property
-    def units(self) -> int:
-        """The gas units that they may take."""
-        return units_of(self.steps)
 
-    @property
-    def storage_mist(self) -> int:
-        """What they may take of storage."""
-        return storage_mist_of(self.steps)
+def following(
+    continuations: Iterable[Continuation], limit: int, purse_mist: int, price: int
+) -> tuple[FollowingSteps, ...]:
+    """What follows from closings of one transaction, `limit` steps at most in all.
 
-
-def following(continuations: Iterable[Continuation], limit: int) -> tuple[FollowingSteps, ...]:
-    """What follows from closings of one transaction, `limit` steps at most in all."""
+    It may cost so much at this gas price.
+    """
     by_execution: dict[Address, list[Continuation]] = {}
     for each in continuations:
         if each.extent is Extent.STEPS:
@@ -103,7 +98,9 @@ def following(continuations: Iterable[Continuation], limit: int) -> tuple[Follow
         for each in group:
             each.foresee(foresight)
         steps = tuple(step for step in foresight.steps(limit) if workflow.can_add(step))
+        steps = affordable(steps, purse_mist, price)
         limit -= len(steps)
+        purse_mist -= cost_mist(steps, price)
         if steps:
             found.append(FollowingSteps(workflow, execution, steps))
     return tuple(found)
@@ -112,25 +109,6 @@ def following(continuations: Iterable[Continuation], limit: int) -> tuple[Follow
 def run_of(workflow: CarriedWorkflow, vertex: int, path: Iterable[int]) -> Run:
     """A run of the chain, which knows vertices by number. Raises `IndexError`."""
     return Run(tuple(workflow.plan.vertices)[vertex], tuple(path))
-
-
-def units_of(steps: Iterable[ExecutionStep]) -> int:
-    """The gas units that steps may take."""
-    return sum(_UNITS_PER_STEP + 250 * _runs(step) for step in steps)
-
-
-def storage_mist_of(steps: Iterable[ExecutionStep]) -> int:
-    """What steps may take of storage: for runs that are requested, or lists that are brought."""
-    return sum(max(1, _runs(step)) * _STORAGE_PER_RUN_MIST for step in steps)
-
-
-def _runs(step: ExecutionStep) -> int:
-    match step:
-        case RequestRun():
-            return 1
-        case RequestIterations(_, _, limit):
-            return limit
-    return 0
 
 
 def arguments(

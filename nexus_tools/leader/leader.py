@@ -32,6 +32,7 @@ from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.money import Money
 from nexus_tools.leader.readiness import Readiness
 from nexus_tools.leader.signed_traffic import SignedTraffic
+from nexus_tools.leader.step_costs import cost_mist
 from nexus_tools.leader.steps import Steps
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.leader.transaction_sender import TransactionSender
@@ -40,7 +41,7 @@ from nexus_tools.leader.workers import Workers
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
-from nexus_tools.registry import RunResolver, Workflows
+from nexus_tools.registry import MAX_ITERATIONS, RequestIterations, RunResolver
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import outcome_bytes
 
@@ -168,7 +169,7 @@ class Leader:
             clock=self._clock,
             metrics=metrics,
         )
-        workflows = self._workflows()
+        workflows = CarriedWorkflows(self._chain)
         carrier = await self._carrier(stack, journal, closer, workflows)
         group = await stack.enter_async_context(asyncio.TaskGroup())
         closed = ClosedInvocations(metrics, self._clock.now_ms, lines=config.closed_lines)
@@ -197,10 +198,6 @@ class Leader:
             hand_on=hand_on,
         )
         return _Parts(group, journal, closer, workload, executions, watcher)
-
-    def _workflows(self) -> CarriedWorkflows:
-        published = Workflows(self._chain.client, self._chain.deployment)
-        return CarriedWorkflows(self._chain, published.by_id)
 
     def _executions(
         self, group: asyncio.TaskGroup, journal: Journal, workflows: CarriedWorkflows
@@ -245,15 +242,14 @@ class Leader:
         lifetime = config.meta_lifetime_ms / 1000
         now = asyncio.get_running_loop().time
         meta = MetaCheck(client, lifetime, now) if config.check_meta else None
+        resolver = RunResolver(self._chain.client, self._chain.deployment)
         invoker = Invoker(config, client, outcome_bytes, self.metrics, traffic=self._traffic)
         return Carrier(
             config,
             self._chain,
             journal=journal,
             clock=self._clock,
-            attempts=Attempts(
-                self._chain, workflows, RunResolver(self._chain.client, self._chain.deployment)
-            ),
+            attempts=Attempts(self._chain, workflows, resolver),
             tool_calls=ToolCalls(
                 *(guard, config.max_request_bytes, meta, invoker.lanes),
                 is_signing=self._traffic.identity is not None,
@@ -375,8 +371,9 @@ class Leader:
         return floor_mist(self._config.batch_size, price)
 
     def _enough_mist(self, price: int) -> int:
-        """What as many full transactions may need as are sent side by side."""
-        return self._config.max_transactions * self._floor_mist(price)
+        """What as many full transactions may need as are sent side by side, and one of steps."""
+        steps = cost_mist([RequestIterations("", (), MAX_ITERATIONS)], price)
+        return self._config.max_transactions * self._floor_mist(price) + steps
 
     async def _prune(self, journal: Journal) -> None:
         while True:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from nexus_tools.leader.carried_workflows import CarriedWorkflow
 from nexus_tools.leader.chain import Chain, FoundExecution
-from nexus_tools.leader.continuation import run_of, storage_mist_of, units_of
+from nexus_tools.leader.continuation import run_of
+from nexus_tools.leader.step_costs import affordable, cost_mist
 from nexus_tools.leader.todos import (
     AttemptEnded,
     DeadlinePassed,
@@ -78,9 +79,20 @@ class StepPlan:
 
     def budget_mist(self, price: int) -> int:
         """What it may cost at this gas price."""
-        units = _UNITS + _UNITS_PER_ADVANCE * len(self.ended) + units_of(self.steps)
-        stored = _STORAGE_PER_ADVANCE_MIST * len(self.ended) + storage_mist_of(self.steps)
-        return units * price + _STORAGE_MIST + stored
+        return self._own_mist(price) + cost_mist(self.steps, price)
+
+    def fit(self, purse_mist: int, price: int, now_ms: int) -> None:
+        """Leave as much for later as a worker cannot pay."""
+        steps = self.steps
+        self.steps = affordable(steps, purse_mist - self._own_mist(price), price)
+        for step, todo in list(self.by_step.items()):
+            if step in steps and step not in self.steps:
+                self.left[todo] = now_ms
+
+    def _own_mist(self, price: int) -> int:
+        units = _UNITS + _UNITS_PER_ADVANCE * len(self.ended)
+        stored = _STORAGE_MIST + _STORAGE_PER_ADVANCE_MIST * len(self.ended)
+        return units * price + stored
 
     def build(
         self, chain: Chain, leader: SharedObject, found: FoundExecution

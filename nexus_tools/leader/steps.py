@@ -111,7 +111,12 @@ class Steps:
             plan = await self._planned(found, todos)
             if plan.is_empty:
                 return Taken(plan.left | refused, is_refused=bool(refused))
-            budget_mist = plan.budget_mist(self._workers.epoch.gas_price)
+            price = self._workers.epoch.gas_price
+            plan.fit(self._workers.richest_mist, price, now_ms)
+            if plan.is_empty:
+                await self._workers.refresh()  # it may have coins
+                plan.fit(self._workers.richest_mist, price, now_ms)
+            budget_mist = plan.budget_mist(price)
             async with self._workers.paying(budget_mist) as worker:
                 kind = plan.build(self._chain, self._workers.leader.argument, found)
                 draft = self._workers.draft(worker, kind, budget_mist)

@@ -4,10 +4,16 @@ from nexus_tools.registry.administration import Administration
 from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
 from nexus_tools.registry.execution_history import RunFailure
 from nexus_tools.registry.execution_records import ExecutionRecords
-from nexus_tools.registry.execution_state import ExecutionResult, ExecutionState, status_of
+from nexus_tools.registry.execution_state import (
+    ExecutionResult,
+    ExecutionState,
+    RunState,
+    status_of,
+)
 from nexus_tools.registry.executions import (
+    DEFAULT_LASTS_MS,
     DEFAULT_STEPS,
-    Begun,
+    BegunExecution,
     Cleaned,
     Executions,
     ListedExecution,
@@ -29,6 +35,7 @@ from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.run_inputs import RunResolver
+from nexus_tools.registry.schedules import NewSchedule, Schedules
 from nexus_tools.registry.step_commands import (
     MAX_ITERATIONS,
     MAX_STEPS,
@@ -42,16 +49,17 @@ from nexus_tools.registry.step_commands import (
     closed_with,
 )
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
-from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.registry.workflow_reading import PublishedWorkflow, read_workflow
 from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
+    "DEFAULT_LASTS_MS",
     "DEFAULT_OUTCOME_BYTES",
     "DEFAULT_STEPS",
     "MAX_ITERATIONS",
     "MAX_STEPS",
     "Administration",
-    "Begun",
+    "BegunExecution",
     "Cleaned",
     "ExecutionCost",
     "ExecutionRecords",
@@ -67,6 +75,7 @@ __all__ = [
     "LeaderRecord",
     "LeaderRegistry",
     "ListedExecution",
+    "NewSchedule",
     "PublishResult",
     "PublishedWorkflow",
     "RegisterResult",
@@ -76,6 +85,8 @@ __all__ = [
     "RequestRun",
     "RunFailure",
     "RunResolver",
+    "RunState",
+    "Schedules",
     "Step",
     "StepCommands",
     "ToolFilter",
@@ -91,6 +102,7 @@ __all__ = [
     "outcome_of",
     "quote_mist",
     "read_records",
+    "read_workflow",
     "status_of",
     "tool_facts",
 ]

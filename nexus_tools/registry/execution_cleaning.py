@@ -8,7 +8,7 @@ from typing import TypeVar
 from nexus_tools.bindings.runtime import Package
 from nexus_tools.errors import NotNowError
 from nexus_tools.package import PackageClient, Sent
-from nexus_tools.package.move import execution as calls
+from nexus_tools.package.move import cleaning as calls
 from nexus_tools.package.move.execution import EntryKey, Execution
 from nexus_tools.package.move.invocation import Invocation, InvocationRequested
 from nexus_tools.package.move.records import Instance, Mark, Run, RunRecord

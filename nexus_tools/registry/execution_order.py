@@ -10,11 +10,14 @@ from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry.registration import how_to_revive
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.units import sui
-from nexus_tools.workflow import EntryGroup, InputPort, ToolPorts, chosen_group, entered_values
-
-DAY_MS = 24 * 60 * 60 * 1_000
-MAX_LASTS_MS = 90 * DAY_MS
-"""So long an execution lasts at most."""
+from nexus_tools.workflow import (
+    MAX_EXECUTION_MS,
+    EntryGroup,
+    InputPort,
+    ToolPorts,
+    chosen_group,
+    entry_values,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +38,13 @@ def given_values(
 ) -> tuple[EntryGroup, dict[str, dict[str, Any]]]:
     """The entry group, and the values of its entry ports by vertex.
 
-    Raises `UsageError` as `chosen_group` and `entered_values` do, and `ValidationError`
+    Raises `UsageError` as `chosen_group` and `entry_values` do, and `ValidationError`
     (`input_invalid`) for a value that a tool's schema refuses.
     """
     chosen = chosen_group(workflow.document, group)
     found: dict[str, dict[str, Any]] = {}
     failures: list[dict[str, str]] = []
-    values = entered_values(workflow.document, chosen, inputs)
+    values = entry_values(workflow.document, chosen, inputs)
     facts = {fqn: ToolPorts(tool.definition.parse()) for fqn, tool in tools.items()}
     for target, value in values.items():
         wrong = _mismatch(workflow, facts, target, value)
@@ -128,9 +131,11 @@ def _max_price(tool: Tool, limits: Limits) -> int:
 
 
 def check_time(lasts_ms: int) -> None:
-    """Raises `too_long`."""
-    if not 0 < lasts_ms <= MAX_LASTS_MS:
-        raise UsageError("too_long", "an execution lasts 90 days at most, and more than nothing")
+    """Raises `lasts_too_long`."""
+    if not 0 < lasts_ms <= MAX_EXECUTION_MS:
+        raise UsageError(
+            "lasts_too_long", "an execution lasts 90 days at most"
+        )
 
 
 def accepted_everywhere(leaders: Sequence[Leader], tools: Mapping[str, Tool]) -> list[Leader]:

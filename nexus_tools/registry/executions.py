@@ -27,7 +27,6 @@ from nexus_tools.registry.execution_history import (
     read_execution_steps,
 )
 from nexus_tools.registry.execution_order import (
-    DAY_MS,
     Limits,
     accepted_everywhere,
     check_time,
@@ -50,9 +49,12 @@ from nexus_tools.workflow import chosen_group
 DEFAULT_STEPS = 1_000
 """How many runs an execution may request if nobody says so."""
 
+DEFAULT_LASTS_MS = 24 * 60 * 60 * 1_000
+"""How long it may last if nobody says so."""
+
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class BegunExecution:
     """An execution that was begun: the transaction, its id, its funds in MIST, who carries it."""
 
     sent: Sent
@@ -121,8 +123,8 @@ class Executions(PackageClient):
         max_prices_mist: Mapping[str, int] | None = None,
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
-        lasts_ms: int = DAY_MS,
-    ) -> Begun:
+        lasts_ms: int = DEFAULT_LASTS_MS,
+    ) -> BegunExecution:
         """Begin an execution, with its first runs requested, in one transaction.
 
         `inputs` are JSON values by the names that the workflow gives them. Without `funds_mist` it
@@ -131,8 +133,8 @@ class Executions(PackageClient):
         drawn from those that the tools accept. A tool may cost what `max_prices_mist` says by its
         FQN, or what it costs today.
 
-        Raises, before money moves, `UsageError` for inputs and groups, `input_invalid`, `too_long`,
-        `no_leader`, `funds_too_small` and as `check_tools`.
+        Raises, before money moves, `UsageError` for inputs and groups, `input_invalid`,
+        `lasts_too_long`, `no_leader`, `funds_too_small` and as `check_tools`.
         """
         check_time(lasts_ms)
         tools = await self._tools(workflow)
@@ -183,7 +185,7 @@ class Executions(PackageClient):
         sent = await self.send(builder)
         begun = self.emitted(sent, ExecutionBegun)
         ids = tuple(leader.id for leader in named)
-        return Begun(sent, begun.execution, funds_mist, ids, cost)
+        return BegunExecution(sent, begun.execution, funds_mist, ids, cost)
 
     def _request(
         self,

@@ -5,14 +5,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nexus_tools.client import SuiClient
-from nexus_tools.errors import NotFoundError, ValidationError
+from nexus_tools.errors import NotFoundError
 from nexus_tools.package import Deployment, PackageClient
 from nexus_tools.package.move.execution import Execution
 from nexus_tools.package.move.invocation import Invocation, State
 from nexus_tools.package.move.value import Ports
+from nexus_tools.package.move.value import Value as JsonValue
 from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
+from nexus_tools.tool import canonical_json
 from nexus_tools.workflow import ERR_EVAL, Collected, Given, Reference, Run, Value
 
 _MAX_INVOCATIONS = 1_024
@@ -31,8 +33,8 @@ class RunResolver:
     ) -> dict[str, Any]:
         """The JSON value of each port of a run that is ready, or was.
 
-        Raises `ValidationError` (`value_remote`, `value_missing`), `NotFoundError`
-        (`invocation_unknown`: it was deleted), and as `SuiClient` does.
+        Raises `value_unknown` for what is not there any more, `value_remote`, and as `SuiClient`
+        does.
         """
         records = ExecutionRecords(self._package, execution, workflow)
         await records.read_around(run)
@@ -60,13 +62,13 @@ class RunResolver:
         for value in wanted:
             match value:
                 case Given(target):
-                    given_here = _named(entries.get(target.vertex), target.port)
-                    if target.port in given_here:
-                        found[value] = given_here[target.port]
+                    ports = dict(entries[target.vertex].values if target.vertex in entries else ())
+                    if target.port in ports:
+                        found[value] = _json(target.port, ports[target.port])
                     elif target in defaults:
                         found[value] = defaults[target]
                     else:
-                        raise ValidationError("value_missing", f"'{target}' was given no value")
+                        raise NotFoundError("value_unknown", f"'{target}' was given no value")
                 case Reference():
                     found[value] = _output(records, invocations, value)
                 case Collected():
@@ -82,9 +84,7 @@ class RunResolver:
         found = dict(zip(missing, read, strict=True))
         for place, invocation in found.items():
             if invocation is None:
-                raise NotFoundError(
-                    "invocation_unknown", f"the invocation {place}, which has a value, is deleted"
-                )
+                raise NotFoundError("value_unknown", f"the invocation {place} is deleted")
             if invocation.is_closed:
                 self._closed[place] = invocation
         known = {
@@ -96,29 +96,48 @@ class RunResolver:
         return {run: each for run, each in known.items() if each is not None}
 
 
-def _ports(records: ExecutionRecords, invocations: Mapping[Run, Invocation], run: Run) -> Any:
-    """The variant that a run ended in, and its ports."""
+def _came_to(
+    records: ExecutionRecords, invocations: Mapping[Run, Invocation], run: Run
+) -> tuple[str, dict[str, JsonValue.Variant]]:
+    """The variant that a run ended in, and its ports, with those of a failure."""
     if run in records.refusals:
-        return ERR_EVAL, {"reason": records.refusals[run], "detail": ""}
+        return ERR_EVAL, _error(records.refusals[run], "")
+    if run not in invocations:
+        raise _gone(run)
     match invocations[run].state:
         case State.Settled(variant, ports):
-            return variant, ports
+            # An answer that lacks a port may have been taken as a failure.
+            return variant, _error("port_missing", "") | dict(ports.values)
         case State.Failed(reason, detail):
-            return ERR_EVAL, {"reason": reason, "detail": detail}
-    return ERR_EVAL, {"reason": "expired", "detail": ""}
+            return ERR_EVAL, _error(reason, detail)
+    return ERR_EVAL, _error("expired", "")
+
+
+def _error(reason: str, detail: str) -> dict[str, JsonValue.Variant]:
+    texts = {"reason": reason, "detail": detail}
+    return {name: JsonValue.Inline(canonical_json(text)) for name, text in texts.items()}
+
+
+def _gone(run: Run) -> NotFoundError:
+    return NotFoundError("value_unknown", f"what '{run}' came to is not there any more")
 
 
 def _output(
     records: ExecutionRecords, invocations: Mapping[Run, Invocation], value: Reference
 ) -> Any:
-    _, ports = _ports(records, invocations, value.run)
-    found = (_named(ports, value.port) if isinstance(ports, Ports) else ports)[value.port]
-    return found if value.element is None else found[value.element]
+    _, ports = _came_to(records, invocations, value.run)
+    if value.port not in ports:
+        raise _gone(value.run)
+    found = _json(value.port, ports[value.port])
+    if value.element is None:
+        return found
+    if not isinstance(found, list) or value.element >= len(found):
+        raise _gone(value.run)
+    return found[value.element]
 
 
-def _named(ports: Ports | None, name: str) -> dict[str, Any]:
-    """The port of this name alone, if there is one: the others are not looked into."""
-    return Ports(tuple(each for each in ports.values if each[0] == name)).as_json() if ports else {}
+def _json(name: str, value: JsonValue.Variant) -> Any:
+    return Ports(((name, value),)).as_json()[name]
 
 
 def _list(
@@ -132,5 +151,5 @@ def _list(
     return [
         _output(records, invocations, each)
         for each in elements
-        if (each.run.vertex, _ports(records, invocations, each.run)[0]) in sources
+        if (each.run.vertex, _came_to(records, invocations, each.run)[0]) in sources
     ]

@@ -189,7 +189,8 @@ def names(kind):
 
 
 async def test_each_outcome_is_closed_as_what_it_is_in_their_order(batch):
-    closes = [name for name in names(batch.build()) if name.startswith("invocation")]
+    modules = ("invocation", "signed_outcome")
+    closes = [name for name in names(batch.build()) if name.startswith(modules)]
     expected = ["invocation::settle", "invocation::fail", "signed_outcome::settle"]
     assert closes == expected
 

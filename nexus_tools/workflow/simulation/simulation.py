@@ -36,7 +36,7 @@ from nexus_tools.workflow.runs import (
     WalkFailure,
 )
 from nexus_tools.workflow.semantics import Execution
-from nexus_tools.workflow.simulation.entry_values import chosen_group, entered_values
+from nexus_tools.workflow.simulation.entries import chosen_group, entry_values
 from nexus_tools.workflow.simulation.example_stubs import example_stub
 from nexus_tools.workflow.simulation.step_costs import StepCosts
 from nexus_tools.workflow.simulation.stubs import StubFunction, stubbed_json
@@ -183,16 +183,16 @@ async def simulate(
 
     A vertex that has neither gives examples: of the output schema in `definitions` (by FQN), if it
     is there. Where definitions are known, inputs and answers are checked by them. `inputs` are
-    named as `entered_values` says. With stubs alone the same comes of it each time, and at once.
+    named as `entry_values` says. With stubs alone the same comes of it each time, and at once.
 
     After `max_steps` calls nothing more is called, nor after `deadline_ms`; a real tool has
     `tool_timeout_ms` for a call. Raises `workflow_invalid`, `stub_unfit`, or as `chosen_group` and
-    `entered_values` do.
+    `entry_values` do.
     """
     chosen = chosen_group(document, group)
     simulator = _Simulator(
         document,
-        entered_values(document, chosen, inputs),
+        entry_values(document, chosen, inputs),
         tools or {},
         definitions or {},
         costs or StepCosts(),

@@ -2,7 +2,7 @@ import pytest
 
 from nexus_tools.errors import UsageError
 from nexus_tools.workflow import Document, EntryGroup, Input, InputPort, Vertex
-from nexus_tools.workflow.simulation.entry_values import chosen_group, entered_values, entry_names
+from nexus_tools.workflow.simulation.entries import chosen_group, entry_names, entry_values
 
 VERTICES = (
     Vertex("add", "xyz.example.math.add@1", entry_ports=("a", "b")),
@@ -20,7 +20,7 @@ def document(groups=(), inputs=()):
 
 def values(given, **parts):
     found = document(**parts)
-    return entered_values(found, chosen_group(found), given)
+    return entry_values(found, chosen_group(found), given)
 
 
 def refused(code, function, *arguments):
@@ -53,7 +53,7 @@ def test_a_named_input_is_for_all_its_ports():
 
 def test_ports_of_other_groups_are_not_asked_for():
     found = document(TWO, (Input("x", (ADD_A, MUL_A)),))
-    assert entered_values(found, TWO[0], {"x": 1, "b": 2}) == {ADD_A: 1, ADD_B: 2}
+    assert entry_values(found, TWO[0], {"x": 1, "b": 2}) == {ADD_A: 1, ADD_B: 2}
     refused("input_unknown", entry_values, found, TWO[0], {"x": 1, "b": 2, "mul.c": 3})
 
 
