@@ -72,7 +72,8 @@ class CarriedExecution:
 
     def plan(self, todo: Todo, at_ms: int) -> None:
         """Do something from then on, or earlier if that is planned already."""
-        at_ms += self.delay_ms
+        if not isinstance(todo, Unknown):  # to look costs nothing
+            at_ms += self.delay_ms
         self.due[todo] = min(at_ms, self.due.get(todo, at_ms))
         self.changed.set()
 
