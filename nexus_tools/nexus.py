@@ -1,4 +1,4 @@
-"""The front door: the tools, invocations, leaders and events of one deployment, for one key."""
+"""The front door: tools, invocations, leaders, workflows, events of one deployment, for one key."""
 
 import asyncio
 import tempfile
@@ -36,6 +36,7 @@ from nexus_tools.registry import (
     Invocations,
     LeaderRegistry,
     ToolRegistry,
+    Workflows,
 )
 from nexus_tools.settings import Settings
 from nexus_tools.sui.address import Address
@@ -80,7 +81,7 @@ class Happened:
 
 
 class Nexus:
-    """Tools, invocations and leaders of one deployment, in the name of one key.
+    """Tools, invocations, leaders and workflows of one deployment, in the name of one key.
 
     Every verb raises the `NexusError` that says what, where and what next.
     """
@@ -91,6 +92,7 @@ class Nexus:
         self.tools = ToolRegistry(client, deployment, dry_run=dry_run)
         self.invocations = Invocations(client, deployment, dry_run=dry_run)
         self.leaders = LeaderRegistry(client, deployment, dry_run=dry_run)
+        self.workflows = Workflows(client, deployment, dry_run=dry_run)
 
     # --- Opening
 

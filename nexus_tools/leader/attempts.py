@@ -12,7 +12,7 @@ from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.tool_call import RunInputs
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package.move.attempt import Attempt
-from nexus_tools.registry import Foresight, RunInputsReader, closed_with
+from nexus_tools.registry import Foresight, RunResolver, closed_with
 from nexus_tools.tool import Failure, FailureReason, Outcome
 
 _log = get_logger("nexus_tools.leader")
@@ -21,17 +21,17 @@ _log = get_logger("nexus_tools.leader")
 class Attempts:
     """Follows what attempts refer to."""
 
-    def __init__(self, chain: Chain, workflows: CarriedWorkflows, reader: RunInputsReader) -> None:
+    def __init__(self, chain: Chain, workflows: CarriedWorkflows, resolver: RunResolver) -> None:
         self._chain = chain
         self._workflows = workflows
-        self._reader = reader
+        self._resolver = resolver
 
     async def inputs(self, attempt: Attempt) -> RunInputs | Failure:
         """What the tool of a run is given. Raises `UnreachableError`."""
         try:
             execution, workflow = await self._found(attempt)
             run = run_of(workflow, attempt.run.vertex, attempt.run.path)
-            inputs = await self._reader.inputs(execution.execution, workflow.published, attempt.run)
+            inputs = await self._resolver.inputs(execution.execution, workflow.published, run)
         except UnreachableError:
             raise
         except NexusError as error:

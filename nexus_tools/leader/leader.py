@@ -41,7 +41,7 @@ from nexus_tools.leader.workers import Workers
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
-from nexus_tools.registry import MAX_ITERATIONS, RequestIterations, RunInputsReader
+from nexus_tools.registry import MAX_ITERATIONS, RequestIterations, RunResolver
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import outcome_bytes
 
@@ -242,14 +242,14 @@ class Leader:
         lifetime = config.meta_lifetime_ms / 1000
         now = asyncio.get_running_loop().time
         meta = MetaCheck(client, lifetime, now) if config.check_meta else None
-        reader = RunInputsReader(self._chain.client, self._chain.deployment)
+        resolver = RunResolver(self._chain.client, self._chain.deployment)
         invoker = Invoker(config, client, outcome_bytes, self.metrics, traffic=self._traffic)
         return Carrier(
             config,
             self._chain,
             journal=journal,
             clock=self._clock,
-            attempts=Attempts(self._chain, workflows, reader),
+            attempts=Attempts(self._chain, workflows, resolver),
             tool_calls=ToolCalls(
                 *(guard, config.max_request_bytes, meta, invoker.lanes),
                 is_signing=self._traffic.identity is not None,

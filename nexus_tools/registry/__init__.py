@@ -1,6 +1,9 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.execution_reading import ExecutionState, RunView
+from nexus_tools.registry.execution_records import ExecutionRecords
+from nexus_tools.registry.executions import BegunExecution, Executions
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -17,7 +20,8 @@ from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, re
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
-from nexus_tools.registry.run_inputs import RunInputsReader
+from nexus_tools.registry.run_inputs import RunResolver
+from nexus_tools.registry.schedules import NewSchedule, Schedules
 from nexus_tools.registry.step_commands import (
     MAX_ITERATIONS,
     MAX_STEPS,
@@ -39,7 +43,11 @@ __all__ = [
     "MAX_ITERATIONS",
     "MAX_STEPS",
     "Administration",
+    "BegunExecution",
+    "ExecutionRecords",
+    "ExecutionState",
     "ExecutionStep",
+    "Executions",
     "Foresight",
     "Gather",
     "History",
@@ -47,6 +55,7 @@ __all__ = [
     "Invocations",
     "LeaderRecord",
     "LeaderRegistry",
+    "NewSchedule",
     "PublishResult",
     "PublishedWorkflow",
     "RegisterResult",
@@ -54,7 +63,9 @@ __all__ = [
     "Registration",
     "RequestIterations",
     "RequestRun",
-    "RunInputsReader",
+    "RunResolver",
+    "RunView",
+    "Schedules",
     "Step",
     "StepCommands",
     "ToolFilter",

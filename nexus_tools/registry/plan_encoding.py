@@ -11,9 +11,18 @@ from nexus_tools.package import ports_of
 from nexus_tools.package.move.dag import Group
 from nexus_tools.package.move.plan import Block, Collect, Edge, Input, Port, Source, Variant, Vertex
 from nexus_tools.package.move.value import Ports, Value
-from nexus_tools.workflow import Document, EdgeKind, InputPort, Plan, Storage, plan_of
-from nexus_tools.workflow.plan import PlannedBlock, PlannedEdge, PlannedVertex
-from nexus_tools.workflow.structure import BlockKind
+from nexus_tools.workflow import (
+    BlockKind,
+    Document,
+    EdgeKind,
+    InputPort,
+    Plan,
+    PlannedBlock,
+    PlannedEdge,
+    PlannedVertex,
+    Storage,
+    plan_of,
+)
 
 BLOCKS = 0x8000
 """Where vertices and blocks stand together: from here on, the numbers of blocks."""
@@ -141,11 +150,9 @@ class _Encoder:
                 self._edge(edge, ""),
                 tuple(
                     sorted(
-                        {
-                            self._numbers[each.source.vertex]
-                            for each in self._plan.vertices[target.vertex].into[target.port]
-                            if each.left == number
-                        }
+                        self._numbers[each.source.vertex]
+                        for each in self._plan.vertices[target.vertex].into[target.port]
+                        if each.left == number
                     )
                 ),
             )

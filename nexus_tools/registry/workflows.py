@@ -80,11 +80,11 @@ class Workflows(PackageClient):
         *,
         on_sent: Callable[[int, int], None] = lambda _done, _total: None,
     ) -> PublishResult:
-        """Publish a workflow, in one or more transactions, under a name that the wallet owns or gets.
+        """Publish a workflow under a name that the wallet owns or gets.
 
-        What the wallet has published alike is left as it is. Whoever was interrupted calls it
-        again: what is on chain is not written twice. After each transaction `on_sent` is told how
-        many of how many there are. Raises, before money moves, `workflow_invalid` with all
+        That may be several transactions: after each, `on_sent` is told how many of how many were
+        sent. Whoever was interrupted calls it again: nothing is written twice. What the wallet has
+        published alike is left as it is. Raises, before money moves, `workflow_invalid` with all
         `violations`, `workflow_too_large`, `not_accepting`, `name_taken`, `fqn_taken` and
         `workflow_differs`.
         """

@@ -1,6 +1,15 @@
 import pytest
 
-from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.package.move import dag as dag_calls
+from nexus_tools.registry import (
+    Invocations,
+    LeaderRegistry,
+    Registration,
+    ToolRegistry,
+    Workflows,
+)
+from nexus_tools.registry.publication import Progress, batches
+from nexus_tools.sui.builder import TransactionBuilder
 
 
 @pytest.fixture
@@ -45,3 +54,25 @@ def invocations(user, chain):
 def closing(leader, chain):
     """The invocations, for the worker of `active_leader`."""
     return Invocations(leader, chain.deployment)
+
+
+@pytest.fixture
+def workflows(owner, chain):
+    return Workflows(owner, chain.deployment)
+
+
+@pytest.fixture
+def publish_plan(workflows):
+    """Publishes what is given as it is: nobody looks whether tools have such ports."""
+
+    async def publish_plan(publication):
+        package = workflows.deployment.package
+        [steps] = batches(publication.steps(Progress()), package)
+        builder = TransactionBuilder()
+        dag = publication.draft(builder, workflows.deployment, has_name=False)
+        for step in steps:
+            step(builder, package, dag)
+        dag_calls.publish(builder, package, dag)
+        return await workflows.send(builder)
+
+    return publish_plan

@@ -27,7 +27,7 @@ from nexus_tools.cli.framework import (
 from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import valid_workflow
 from nexus_tools.errors import NexusError, UsageError, ValidationError
-from nexus_tools.spelling import with_suggestion
+from nexus_tools.spelling import suggestion, with_suggestion
 
 if TYPE_CHECKING:
     from nexus_tools.workflow import Document, SimulatedCall, Simulation, Stub
@@ -65,9 +65,9 @@ _COLUMNS = {
 @click.option(
     "--price",
     "prices",
-    metavar="FQN=SUI",
+    metavar="TOOL=SUI",
     multiple=True,
-    help="What a tool costs, for the estimate.",
+    help="What a tool costs, for the estimate: its FQN, or a vertex.",
 )
 @click.option(
     "--max-steps",
@@ -112,7 +112,7 @@ async def command(
     given = _inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate
 
-    costs = StepCosts(dict(map(_price, prices)))
+    priced = dict(map(_price, prices))
     with session.output.progress(f"simulating {file}"):
         async with sources.open() as (definitions, functions):
             document = valid_workflow(session.output, file, definitions)
@@ -124,7 +124,7 @@ async def command(
                     {**functions, **stubbed},
                     group=group,
                     definitions=definitions,
-                    costs=costs,
+                    costs=StepCosts(_by_tool(document, priced)),
                     max_steps=max_steps,
                     deadline_ms=deadline,
                 )
@@ -187,10 +187,23 @@ def _value(text: str) -> Any:
 
 
 def _price(option: str) -> tuple[str, int]:
-    from nexus_tools.tool import ToolFqn
+    """A name and an amount in MIST. Raises `price_malformed`."""
+    name, equals, amount = option.rpartition("=")
+    if not equals or not name:
+        message = f"--price {option[:80]} has no name"
+        raise UsageError("price_malformed", message, hint="write --price xyz.example.sum@1=0.5")
+    return name, AMOUNT.convert(amount, None, None)
 
-    fqn, _, amount = option.rpartition("=")
-    return str(ToolFqn.parse(fqn)), AMOUNT.convert(amount, None, None)
+
+def _by_tool(document: "Document", prices: Mapping[str, int]) -> dict[str, int]:
+    """The prices of tools by FQN, which are named so or as a vertex is. Raises `tool_unknown`."""
+    fqns = {each.name: each.fqn for each in document.vertices}
+    fqns |= {fqn: fqn for fqn in fqns.values()}
+    for name in prices.keys() - fqns.keys():
+        hint = suggestion(name, fqns, otherwise=f"there is {', '.join(list(fqns)[:10])}")
+        message = f"--price {name[:80]}: the workflow has no such tool, and no such vertex"
+        raise UsageError("tool_unknown", message, hint=hint)
+    return {fqns[name]: mist for name, mist in prices.items()}
 
 
 def _stubs(output: Output, document: "Document", path: Path | None) -> "dict[str, Stub]":
@@ -200,7 +213,7 @@ def _stubs(output: Output, document: "Document", path: Path | None) -> "dict[str
     from nexus_tools.workflow import read_stubs
 
     try:
-        stubs = read_stubs(read_bytes(str(path)))
+        stubs = read_stubs(read_bytes(str(path)), document)
     except ValidationError as error:
         error.message = f"{path}: {error.message}"
         raise
