@@ -1,4 +1,4 @@
-"""Carries an execution on the chain and, beside it, by the pure semantics, and compares each step."""
+"""Carries an execution on the chain and by the pure semantics, and compares them at each step."""
 
 import random
 from collections import defaultdict
