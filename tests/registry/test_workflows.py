@@ -68,9 +68,7 @@ async def test_a_published_workflow_is_read_back_with_everything(
     assert found.fqns == (ADD,)
 
 
-async def test_a_published_workflow_never_changes_and_its_name_is_shared(
-    published, owner, chain
-):
+async def test_a_published_workflow_never_changes_and_its_name_is_shared(published, owner, chain):
     name = name_id(chain.deployment.tool_registry, SUM.unversioned)
     dag, shared = await owner.objects([published.workflow, name])
     assert isinstance(dag.owner, Immutable)
