@@ -133,9 +133,7 @@ def _max_price(tool: Tool, limits: Limits) -> int:
 def check_time(lasts_ms: int) -> None:
     """Raises `lasts_too_long`."""
     if not 0 < lasts_ms <= MAX_EXECUTION_MS:
-        raise UsageError(
-            "lasts_too_long", "an execution lasts 90 days at most"
-        )
+        raise UsageError("lasts_too_long", "an execution lasts 90 days at most")
 
 
 def accepted_everywhere(leaders: Sequence[Leader], tools: Mapping[str, Tool]) -> list[Leader]:

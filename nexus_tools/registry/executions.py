@@ -21,11 +21,7 @@ from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry.execution_cleaning import add_due, cleanings, end_rest
 from nexus_tools.registry.execution_costs import ExecutionCost, execution_cost
-from nexus_tools.registry.execution_history import (
-    RunFailure,
-    failures_of,
-    read_execution_steps,
-)
+from nexus_tools.registry.execution_history import read_execution_steps
 from nexus_tools.registry.execution_order import (
     Limits,
     accepted_everywhere,
@@ -128,7 +124,7 @@ class Executions(PackageClient):
         """Begin an execution, with its first runs requested, in one transaction.
 
         `inputs` are JSON values by the names that the workflow gives them. Without `funds_mist` it
-        gets what each vertex once takes at most; what is left comes back at the end. `leaders` is a
+        gets `ExecutionCost.usual_mist`; what is left comes back at the end. `leaders` is a
         list of one's own, of which the first two that are active are named; without it they are
         drawn from those that the tools accept. A tool may cost what `max_prices_mist` says by its
         FQN, or what it costs today.
@@ -152,7 +148,7 @@ class Executions(PackageClient):
             max_steps=max_steps,
         )
         if funds_mist is None:
-            funds_mist = min(cost.once_mist, cost.most_mist)
+            funds_mist = cost.usual_mist
         if funds_mist < cost.begin_mist:
             raise NotNowError(
                 "funds_too_small",
@@ -270,14 +266,6 @@ class Executions(PackageClient):
     async def history(self, execution: Address) -> tuple[Step, ...]:
         """What happened in an execution, also in one that is deleted, as far as the node knows."""
         return await read_execution_steps(self, execution)
-
-    async def failures(self, execution: Address) -> tuple[RunFailure, ...]:
-        """Why walks failed, in order. Raises `execution_unknown`."""
-        found = await self.get(execution)
-        if not found.walks.failures:
-            return ()
-        workflow = await Workflows(self.client, self.deployment).by_id(found.dag)
-        return failures_of(await self.history(execution), workflow.plan)
 
     async def wait(self, execution: Address) -> ExecutionState:
         """The execution once it has ended, however long that takes.
