@@ -1,6 +1,7 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.consent import DEFAULT_STEPS
 from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
 from nexus_tools.registry.execution_history import RunFailure
 from nexus_tools.registry.execution_records import ExecutionRecords
@@ -12,7 +13,6 @@ from nexus_tools.registry.execution_state import (
 )
 from nexus_tools.registry.executions import (
     DEFAULT_LASTS_MS,
-    DEFAULT_STEPS,
     BegunExecution,
     Cleaned,
     Executions,
@@ -35,7 +35,7 @@ from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.run_inputs import RunResolver
-from nexus_tools.registry.schedules import NewSchedule, Schedules
+from nexus_tools.registry.schedules import CreatedSchedule, Schedules
 from nexus_tools.registry.step_commands import (
     MAX_ITERATIONS,
     MAX_STEPS,
@@ -61,6 +61,7 @@ __all__ = [
     "Administration",
     "BegunExecution",
     "Cleaned",
+    "CreatedSchedule",
     "ExecutionCost",
     "ExecutionRecords",
     "ExecutionResult",
@@ -75,7 +76,6 @@ __all__ = [
     "LeaderRecord",
     "LeaderRegistry",
     "ListedExecution",
-    "NewSchedule",
     "PublishResult",
     "PublishedWorkflow",
     "RegisterResult",
