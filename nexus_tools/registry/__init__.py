@@ -1,6 +1,7 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.consent import DEFAULT_STEPS
 from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
 from nexus_tools.registry.execution_history import RunFailure
 from nexus_tools.registry.execution_records import ExecutionRecords
@@ -12,7 +13,6 @@ from nexus_tools.registry.execution_state import (
 )
 from nexus_tools.registry.executions import (
     DEFAULT_LASTS_MS,
-    DEFAULT_STEPS,
     BegunExecution,
     Cleaned,
     Executions,

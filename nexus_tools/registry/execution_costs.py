@@ -19,6 +19,8 @@ _ATTEMPT_BYTES, _INVOCATION_BYTES = 1_200, 1_400
 _RUN_BYTES, _INSTANCE_BYTES, _MARK_BYTES = 330, 330, 333
 _NUMBER_BYTES, _DELIVERY_BYTES, _BROUGHT_BYTES, _CURSOR_BYTES = 4, 9, 24, 12
 
+_SOME_TIMES = 8
+
 
 @dataclass(frozen=True, slots=True)
 class VertexCost:
@@ -59,6 +61,12 @@ class ExecutionCost:
     begin_mist: int
     once_mist: int
     most_mist: int
+
+    @property
+    def usual_mist(self) -> int:
+        """Funds that are enough if vertices in loops and regions run some times, not many."""
+        more = sum(each.all_mist for each in self.vertices if each.is_repeated)
+        return min(self.once_mist + (_SOME_TIMES - 1) * more, self.most_mist)
 
     @property
     def is_bounded(self) -> bool:

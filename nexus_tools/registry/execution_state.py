@@ -10,6 +10,11 @@ from nexus_tools.package.move.execution import Execution
 from nexus_tools.package.move.invocation import Invocation, State
 from nexus_tools.package.move.terms import Terms
 from nexus_tools.package.move.value import Ports, Value
+from nexus_tools.registry.execution_history import (
+    RunFailure,
+    failures_of,
+    read_execution_steps,
+)
 from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.workflow import (
@@ -54,7 +59,10 @@ class RunState:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionState:
-    """An execution as it is now; `waiting` says what has not all its values, and which it lacks."""
+    """An execution as it is now; `waiting` says what has not all its values, and which it lacks.
+
+    `iterations_left` has how many iterations of a head are still to be requested.
+    """
 
     execution: Execution
     workflow: PublishedWorkflow
@@ -63,16 +71,24 @@ class ExecutionState:
     iterations_left: Mapping[str, int]
     waiting: tuple[Waiting, ...]
     results: tuple[ExecutionResult, ...]
+    failures: tuple[RunFailure, ...]
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether nothing happens in it any more."""
+        return self.execution.ended_at_ms is not None
 
     @property
     def status(self) -> Status:
         """Running, or what it came to."""
         return status_of(self.execution)
 
-    @property
-    def result(self) -> dict[str, Any]:
-        """The values by their labels."""
-        return {each.label: each.value for each in self.results}
+    def outputs(self) -> dict[str, Any]:
+        """The values that it came to by name, or `vertex.variant.port`; a list for several runs."""
+        several: dict[str, list[Any]] = {}
+        for result in self.results:
+            several.setdefault(result.name or str(result.source), []).append(result.value)
+        return {name: found[0] if len(found) == 1 else found for name, found in several.items()}
 
     def vertex_states(self) -> dict[str, VertexState]:
         """How many runs of each vertex are in which phase, for a picture."""
@@ -127,7 +143,17 @@ async def read_state(
             for each in kept.records.results()
             for run in (each.value.run,)
         ),
+        await _failures(package, execution, workflow),
     )
+
+
+async def _failures(
+    package: PackageClient, execution: Execution, workflow: PublishedWorkflow
+) -> tuple[RunFailure, ...]:
+    """Why walks failed: events tell, for the chain keeps but how many did."""
+    if not execution.walks.failures:
+        return ()
+    return failures_of(await read_execution_steps(package, execution.id), workflow.plan)
 
 
 def _outcome(refusal: str | None, invocation: Invocation | None) -> Settled | Failed | None:

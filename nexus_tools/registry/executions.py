@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.client import WENT_BACK, EventRecord, follow_events, past_events
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError
+from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
 from nexus_tools.package import (
     PackageClient,
     Sent,
@@ -17,37 +17,19 @@ from nexus_tools.package import (
 )
 from nexus_tools.package.move import execution as calls
 from nexus_tools.package.move.execution import Execution, ExecutionBegun, ExecutionEnded
-from nexus_tools.package.move.leader import Leader
-from nexus_tools.package.move.tool import Tool
+from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
 from nexus_tools.registry.execution_cleaning import add_due, cleanings, end_rest
-from nexus_tools.registry.execution_costs import ExecutionCost, execution_cost
-from nexus_tools.registry.execution_history import (
-    RunFailure,
-    failures_of,
-    read_execution_steps,
-)
-from nexus_tools.registry.execution_order import (
-    Limits,
-    accepted_everywhere,
-    check_time,
-    check_tools,
-    given_values,
-)
+from nexus_tools.registry.execution_costs import ExecutionCost
+from nexus_tools.registry.execution_history import read_execution_steps
 from nexus_tools.registry.execution_state import ExecutionState, read_state
 from nexus_tools.registry.invocation_history import Step
-from nexus_tools.registry.invocations import DEFAULT_OUTCOME_BYTES
-from nexus_tools.registry.leader_records import MAX_NAMED, choose_leaders, recent_records
-from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.step_commands import Foresight, StepCommands
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.registry.workflows import Workflows
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.units import sui
-from nexus_tools.workflow import chosen_group
-
-DEFAULT_STEPS = 1_000
-"""How many runs an execution may request if nobody says so."""
+from nexus_tools.workflow import MAX_EXECUTION_MS
 
 DEFAULT_LASTS_MS = 24 * 60 * 60 * 1_000
 """How long it may last if nobody says so."""
@@ -101,15 +83,8 @@ class Executions(PackageClient):
         max_steps: int = DEFAULT_STEPS,
     ) -> ExecutionCost:
         """What an execution takes of its funds. Raises `group_unknown` or `group_missing`."""
-        tools = await self._tools(workflow)
-        return execution_cost(
-            workflow,
-            chosen_group(workflow.document, group).name,
-            tools,
-            await self._leaders.settings(),
-            max_outcome_bytes=_outcome_bytes(tools, max_outcome_bytes),
-            max_steps=max_steps,
-            gas_price=await self.client.gas_price(),
+        return await self._consent.cost(
+            workflow, group=group, max_outcome_bytes=max_outcome_bytes, max_steps=max_steps
         )
 
     async def begin(
@@ -128,31 +103,29 @@ class Executions(PackageClient):
         """Begin an execution, with its first runs requested, in one transaction.
 
         `inputs` are JSON values by the names that the workflow gives them. Without `funds_mist` it
-        gets what each vertex once takes at most; what is left comes back at the end. `leaders` is a
+        gets `ExecutionCost.usual_mist`; what is left comes back at the end. `leaders` is a
         list of one's own, of which the first two that are active are named; without it they are
         drawn from those that the tools accept. A tool may cost what `max_prices_mist` says by its
         FQN, or what it costs today.
 
         Raises, before money moves, `UsageError` for inputs and groups, `input_invalid`,
-        `lasts_too_long`, `no_leader`, `funds_too_small` and as `check_tools`.
+        `lasts_too_long`, `tool_unknown`, `tool_not_active`, `price_too_high`, `signature_required`,
+        `outcome_limit_too_small`, `no_leader` and `funds_too_small`.
         """
-        check_time(lasts_ms)
-        tools = await self._tools(workflow)
-        limits = Limits(
-            max_prices_mist or {}, _outcome_bytes(tools, max_outcome_bytes), max_steps, lasts_ms
-        )
-        chosen, values = given_values(workflow, tools, inputs, group)
-        named = await self._choose(tools, leaders)
-        prices = check_tools(workflow, tools, named, limits)
-        settings = await self._leaders.settings()
-        cost = await self.cost(
+        if not 0 < lasts_ms <= MAX_EXECUTION_MS:
+            raise UsageError("lasts_too_long", "an execution lasts 90 days at most")
+        terms = await self._consent.terms(
             workflow,
-            group=chosen.name,
-            max_outcome_bytes=limits.max_outcome_bytes,
+            inputs,
+            group=group,
+            leaders=leaders,
+            max_prices_mist=max_prices_mist,
+            max_outcome_bytes=max_outcome_bytes,
             max_steps=max_steps,
         )
+        cost, plan = terms.cost, workflow.plan
         if funds_mist is None:
-            funds_mist = min(cost.once_mist, cost.most_mist)
+            funds_mist = terms.enough_mist
         if funds_mist < cost.begin_mist:
             raise NotNowError(
                 "funds_too_small",
@@ -164,71 +137,30 @@ class Executions(PackageClient):
             builder,
             package,
             self.deployment.leader_registry,
-            settings.revision,
+            terms.settings.revision,
             workflow.id,
-            list(workflow.plan.groups).index(chosen.name),
-            named[0].id,
-            prices,
-            limits.max_outcome_bytes,
+            terms.group,
+            terms.leaders[0],
+            terms.max_prices_mist,
+            terms.max_outcome_bytes,
             max_steps,
             lasts_ms,
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
-        for backup in named[1:]:
-            calls.name_backup(builder, package, execution, backup.id)
-        numbers = {name: number for number, name in enumerate(workflow.plan.vertices)}
-        for vertex, ports in values.items():
+        for backup in terms.leaders[1:]:
+            calls.name_backup(builder, package, execution, backup)
+        for vertex, ports in terms.values.items():
             made = make_ports(builder, package, ports_of(ports))
-            calls.give(builder, package, execution, numbers[vertex], made)
-        self._request(builder, workflow, execution, chosen.name, named)
+            calls.give(builder, package, execution, vertex, made)
+        foresight = Foresight(plan)
+        foresight.begun([*plan.groups][terms.group])
+        commands = StepCommands(self.deployment, workflow.id, plan)
+        for step in foresight.steps():
+            commands.add(builder, execution, terms.leaders[0], step)
         calls.share(builder, package, execution)
         sent = await self.send(builder)
         begun = self.emitted(sent, ExecutionBegun)
-        ids = tuple(leader.id for leader in named)
-        return BegunExecution(sent, begun.execution, funds_mist, ids, cost)
-
-    def _request(
-        self,
-        builder: TransactionBuilder,
-        workflow: PublishedWorkflow,
-        execution: Any,
-        group: str,
-        leaders: Sequence[Leader],
-    ) -> None:
-        foresight = Foresight(workflow.plan)
-        foresight.begun(group)
-        commands = StepCommands(self.deployment, workflow.id, workflow.plan)
-        for step in foresight.steps():
-            commands.add(builder, execution, leaders[0].id, step)
-
-    async def _tools(self, workflow: PublishedWorkflow) -> dict[str, Tool]:
-        """The tools of a workflow, by FQN."""
-        found = await self.find_all(workflow.tools, Tool)
-        tools = dict(zip(workflow.fqns, found, strict=True))
-        missing = [fqn for fqn, tool in tools.items() if tool is None]
-        if missing:
-            raise NotFoundError(
-                "tool_unknown", f"{workflow.fqn} has a tool that is not registered: {missing[0]}"
-            )
-        return {fqn: tool for fqn, tool in tools.items() if tool is not None}
-
-    async def _choose(self, tools: Mapping[str, Tool], among: Sequence[Address]) -> list[Leader]:
-        """One or two active leaders. Raises `no_leader`."""
-        found = await self._leaders.find_all(among, Leader) if among else await self._leaders.list()
-        active = [each for each in found if each is not None and each.is_active]
-        if not active:
-            raise NotNowError(
-                "no_leader",
-                "no active leader " + ("is among those that are named" if among else "is there"),
-                hint="`nexus-tools leader list` shows them",
-            )
-        if among:
-            return active[:MAX_NAMED]
-        possible = accepted_everywhere(active, tools)
-        if len(possible) == 1:
-            return possible
-        by_id = {each.id: each for each in possible}
-        return [by_id[each] for each in choose_leaders(possible, await recent_records(self))]
+        return BegunExecution(sent, begun.execution, funds_mist, terms.leaders, cost)
 
     # --- Reading
 
@@ -270,14 +202,6 @@ class Executions(PackageClient):
     async def history(self, execution: Address) -> tuple[Step, ...]:
         """What happened in an execution, also in one that is deleted, as far as the node knows."""
         return await read_execution_steps(self, execution)
-
-    async def failures(self, execution: Address) -> tuple[RunFailure, ...]:
-        """Why walks failed, in order. Raises `execution_unknown`."""
-        found = await self.get(execution)
-        if not found.walks.failures:
-            return ()
-        workflow = await Workflows(self.client, self.deployment).by_id(found.dag)
-        return failures_of(await self.history(execution), workflow.plan)
 
     async def wait(self, execution: Address) -> ExecutionState:
         """The execution once it has ended, however long that takes.
@@ -338,7 +262,7 @@ class Executions(PackageClient):
         Raises `execution_unknown`, `not_owner` or `no_leader`.
         """
         await self._owned(execution)
-        found = await self._choose({}, leaders)
+        found = await self._consent.leaders_for({}, leaders)
         builder, package = TransactionBuilder(), self.deployment.package
         calls.name_leader(builder, package, execution, found[0].id)
         for backup in found[1:]:
@@ -382,12 +306,5 @@ class Executions(PackageClient):
         return found
 
     @property
-    def _leaders(self) -> LeaderRegistry:
-        return LeaderRegistry(self.client, self.deployment, dry_run=self.dry_run)
-
-
-def _outcome_bytes(tools: Mapping[str, Tool], wanted: int | None) -> int:
-    """How large an outcome may be: what is wanted, or what the tools ask for."""
-    if wanted is not None:
-        return wanted
-    return max([DEFAULT_OUTCOME_BYTES, *(tool.min_outcome_bytes for tool in tools.values())])
+    def _consent(self) -> Consent:
+        return Consent(self.client, self.deployment, dry_run=self.dry_run)

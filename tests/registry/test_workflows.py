@@ -1,16 +1,12 @@
-import dataclasses
 import json
-import zlib
 
 import pytest
-from msgspec.structs import replace
 
 from nexus_tools.client import Simulated
 from nexus_tools.errors import NexusError, NotAllowedError, NotFoundError, ValidationError
 from nexus_tools.package import name_id, parse_event, tool_id
-from nexus_tools.package.move.dag import DagPublished, Group
+from nexus_tools.package.move.dag import DagPublished
 from nexus_tools.registry import Workflows
-from nexus_tools.registry.publication import MAX_DOCUMENT_BYTES, Publication
 from nexus_tools.sui.object import Immutable, Shared
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import DIALECT, plan_of, read_document
