@@ -35,6 +35,7 @@ from nexus_tools.registry import (
     InvocationFailedError,
     Invocations,
     LeaderRegistry,
+    Schedules,
     ToolRegistry,
     Workflows,
 )
@@ -81,7 +82,7 @@ class Happened:
 
 
 class Nexus:
-    """Tools, invocations, leaders and workflows of one deployment, in the name of one key.
+    """Tools, workflows, schedules, invocations, leaders of one deployment, in the name of one key.
 
     Every verb raises the `NexusError` that says what, where and what next.
     """
@@ -93,6 +94,7 @@ class Nexus:
         self.invocations = Invocations(client, deployment, dry_run=dry_run)
         self.leaders = LeaderRegistry(client, deployment, dry_run=dry_run)
         self.workflows = Workflows(client, deployment, dry_run=dry_run)
+        self.schedules = Schedules(client, deployment, dry_run=dry_run)
 
     # --- Opening
 
