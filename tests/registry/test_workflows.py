@@ -166,24 +166,23 @@ async def test_a_dry_run_publishes_nothing(owner, chain, twice):
 async def test_the_largest_workflow_takes_four_transactions_at_most(workflows):
     largest = ladder(2_048)
     result = await workflows.publish(largest, SUM)
-    print(len(result.sent), result.cost_mist, [each.cost for each in result.sent])
     assert len(result.sent) <= 4
     assert (await workflows.get(SUM)).document == largest
 
 
-class Interruption(Exception):
+class InterruptionError(Exception):
     pass
 
 
 def interrupt(_done, _total):
-    raise Interruption
+    raise InterruptionError
 
 
 @pytest.mark.usefixtures("added")
 async def test_who_is_interrupted_goes_on(workflows, owner, chain, user):
     large = ladder(1_200)
     told = []
-    with pytest.raises(Interruption):
+    with pytest.raises(InterruptionError):
         await workflows.publish(large, SUM, on_sent=interrupt)
     assert await workflows.find(SUM) is None
     with pytest.raises(NexusError):
