@@ -1,9 +1,23 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
-from nexus_tools.registry.execution_reading import ExecutionState, RunView
+from nexus_tools.registry.consent import DEFAULT_STEPS
+from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
+from nexus_tools.registry.execution_history import RunFailure
 from nexus_tools.registry.execution_records import ExecutionRecords
-from nexus_tools.registry.executions import BegunExecution, Executions
+from nexus_tools.registry.execution_state import (
+    ExecutionResult,
+    ExecutionState,
+    RunState,
+    status_of,
+)
+from nexus_tools.registry.executions import (
+    DEFAULT_LASTS_MS,
+    BegunExecution,
+    Cleaned,
+    Executions,
+    ListedExecution,
+)
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -21,7 +35,7 @@ from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.run_inputs import RunResolver
-from nexus_tools.registry.schedules import NewSchedule, Schedules
+from nexus_tools.registry.schedules import CreatedSchedule, Schedules
 from nexus_tools.registry.step_commands import (
     MAX_ITERATIONS,
     MAX_STEPS,
@@ -39,12 +53,18 @@ from nexus_tools.registry.workflow_reading import PublishedWorkflow, read_workfl
 from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
+    "DEFAULT_LASTS_MS",
     "DEFAULT_OUTCOME_BYTES",
+    "DEFAULT_STEPS",
     "MAX_ITERATIONS",
     "MAX_STEPS",
     "Administration",
     "BegunExecution",
+    "Cleaned",
+    "CreatedSchedule",
+    "ExecutionCost",
     "ExecutionRecords",
+    "ExecutionResult",
     "ExecutionState",
     "ExecutionStep",
     "Executions",
@@ -55,7 +75,7 @@ __all__ = [
     "Invocations",
     "LeaderRecord",
     "LeaderRegistry",
-    "NewSchedule",
+    "ListedExecution",
     "PublishResult",
     "PublishedWorkflow",
     "RegisterResult",
@@ -63,14 +83,16 @@ __all__ = [
     "Registration",
     "RequestIterations",
     "RequestRun",
+    "RunFailure",
     "RunResolver",
-    "RunView",
+    "RunState",
     "Schedules",
     "Step",
     "StepCommands",
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",
+    "VertexCost",
     "Workflows",
     "add_advance",
     "add_outcome",
@@ -81,5 +103,6 @@ __all__ = [
     "quote_mist",
     "read_records",
     "read_workflow",
+    "status_of",
     "tool_facts",
 ]

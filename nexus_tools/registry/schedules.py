@@ -1,7 +1,7 @@
 """Schedules: executions of a workflow that begin at planned times, or by events."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from nexus_tools.client import past_events
@@ -17,7 +17,6 @@ from nexus_tools.package import (
 from nexus_tools.package.move import execution as executions
 from nexus_tools.package.move import schedule as calls
 from nexus_tools.package.move import timing as timings
-from nexus_tools.package.move.dag import Dag
 from nexus_tools.package.move.execution import Execution, TermsKey
 from nexus_tools.package.move.schedule import (
     Cursor,
@@ -30,8 +29,8 @@ from nexus_tools.package.move.schedule import (
 )
 from nexus_tools.package.move.terms import Terms
 from nexus_tools.package.move.timing import Plan, Timing
-from nexus_tools.package.move.tool import Tool
-from nexus_tools.registry.leader_registry import LeaderRegistry
+from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
+from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import dynamic_field_id
@@ -51,87 +50,91 @@ DEFAULT_MAX_FAILURES = 5
 HOUR_MS = 3_600_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewSchedule:
-    """To what the owner of a schedule consents. Amounts are in MIST, times in ms.
+@dataclass(frozen=True, slots=True)
+class CreatedSchedule:
+    """A schedule that was created; each of its executions gets `each_mist`.
 
-    `dag` is a published workflow, `group` the number of an entry group of it, and `values` are JSON
-    values by the number of a vertex and the port. Each execution gets `each_mist`, lasts `lasts_ms`
-    at most, and pays no tool more than `max_prices_mist`, by the tool's number in the workflow;
-    without it, than today's prices. `leaders` are one or two, in the order in which they may
-    trigger it and carry what it begins.
+    `next_at_ms` is when the first one is planned, if one is.
     """
 
-    dag: Address
-    timing: Timing
-    leaders: Sequence[Address]
-    funds_mist: int
+    schedule: Address
+    sent: Sent
     each_mist: int
-    group: int = 0
-    values: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    max_prices_mist: Sequence[int] | None = None
-    max_outcome_bytes: int = 4_096
-    max_steps: int = 1_000
-    lasts_ms: int = HOUR_MS
-    keeper_fee_mist: int = DEFAULT_KEEPER_FEE_MIST
-    overlaps: bool = False
-    max_failures: int = DEFAULT_MAX_FAILURES
-    max_executions: int | None = None
+    next_at_ms: int | None
+    leaders: tuple[Address, ...]
 
 
 class Schedules(PackageClient):
     """The schedules of a deployment, for their owners and for keepers; anyone may `refill` one."""
 
-    async def create(self, new: NewSchedule) -> tuple[Sent, Address]:
-        """Create a schedule with its funds; gives its id.
+    async def create(
+        self,
+        workflow: PublishedWorkflow,
+        inputs: Mapping[str, Any],
+        timing: Timing,
+        *,
+        funds_mist: int,
+        each_mist: int | None = None,
+        group: str | None = None,
+        leaders: Sequence[Address] = (),
+        max_prices_mist: Mapping[str, int] | None = None,
+        max_outcome_bytes: int | None = None,
+        max_steps: int = DEFAULT_STEPS,
+        lasts_ms: int = HOUR_MS,
+        keeper_fee_mist: int = DEFAULT_KEEPER_FEE_MIST,
+        overlaps: bool = False,
+        max_failures: int = DEFAULT_MAX_FAILURES,
+        max_executions: int | None = None,
+    ) -> CreatedSchedule:
+        """Create a schedule that begins executions of a workflow from `funds_mist`.
 
-        Raises `leaders_named`, `invalid_interval`, `invalid_times`, `too_dear`, `values_too_large`,
-        `no_group`, `length_mismatch`, `too_long`, `outcome_limit_too_large`, `leader_not_active`,
-        `same_leader`, `not_accepting` or, if something was changed at the same moment,
-        `settings_changed`.
+        Each execution has `inputs` and terms as `Executions.begin` takes them, and `each_mist`,
+        without it as much as is enough. A keeper that begins one gets its costs and
+        `keeper_fee_mist`. If executions do not overlap, what is planned while one runs is skipped.
+        After `max_failures` in a row (0: never) it pauses, and after `max_executions` it ends.
+        Raises `invalid_interval`, `invalid_times`, `invalid_event`, `too_dear`,
+        `too_many_entries`, `values_too_large`, and as `Executions.begin`.
         """
-        if not 1 <= len(new.leaders) <= 2:
-            raise UsageError("leaders_named", "a schedule names one leader, or two")
-        prices_mist = new.max_prices_mist
-        if prices_mist is None:
-            prices_mist = await self._prices_mist(new.dag)
-        settings = await LeaderRegistry(self.client, self.deployment).settings()
+        consent = Consent(self.client, self.deployment)
+        terms = await consent.terms(
+            workflow,
+            inputs,
+            group=group,
+            leaders=leaders,
+            max_prices_mist=max_prices_mist,
+            max_outcome_bytes=max_outcome_bytes,
+        )
+        each_mist = terms.enough_mist if each_mist is None else each_mist
         builder, package = TransactionBuilder(), self.deployment.package
         schedule = calls.create(
             builder,
             package,
             self.deployment.leader_registry,
-            settings.revision,
-            new.dag,
-            new.group,
-            new.leaders[0],
-            prices_mist,
-            new.max_outcome_bytes,
-            new.max_steps,
-            new.lasts_ms,
-            self._timing(builder, new.timing),
-            new.each_mist,
-            new.keeper_fee_mist,
-            new.overlaps,
-            new.max_failures,
-            new.max_executions,
-            builder.split_coins(builder.gas, [new.funds_mist])[0],
+            terms.settings.revision,
+            workflow.id,
+            terms.group,
+            terms.leaders[0],
+            terms.max_prices_mist,
+            terms.max_outcome_bytes,
+            max_steps,
+            lasts_ms,
+            self._timing(builder, timing),
+            each_mist,
+            keeper_fee_mist,
+            overlaps,
+            max_failures,
+            max_executions,
+            builder.split_coins(builder.gas, [funds_mist])[0],
         )
-        for vertex, values in new.values.items():
-            calls.give(
-                builder, package, schedule, vertex, make_ports(builder, package, ports_of(values))
-            )
-        for backup in new.leaders[1:]:
+        for vertex, values in terms.values.items():
+            ports = make_ports(builder, package, ports_of(values))
+            calls.give(builder, package, schedule, vertex, ports)
+        for backup in terms.leaders[1:]:
             calls.name_backup(builder, package, schedule, backup)
         calls.share(builder, package, schedule)
         sent = await self.send(builder)
-        return sent, self.emitted(sent, ScheduleCreated).schedule
-
-    async def _prices_mist(self, dag: Address) -> tuple[int, ...]:
-        """What the tools of a workflow cost today."""
-        ids = (await self.read(dag, Dag)).tools
-        found = zip(await self.client.objects(ids), ids, strict=True)
-        return tuple(self.existing(value, place, Tool).price_mist for value, place in found)
+        told = self.emitted(sent, ScheduleCreated)
+        return CreatedSchedule(told.schedule, sent, each_mist, told.next_at_ms, terms.leaders)
 
     def _timing(self, builder: TransactionBuilder, timing: Timing) -> Argument:
         package, late_ms = self.deployment.package, timing.max_late_ms
@@ -237,7 +240,8 @@ class Schedules(PackageClient):
         """
         builder, found = TransactionBuilder(), await self.get(schedule)
         left = await self._collect(builder, schedule)
-        calls.cancel(builder, self.deployment.package, schedule)
+        if not found.is_cancelled:
+            calls.cancel(builder, self.deployment.package, schedule)
         if found.running == left:
             calls.delete(builder, self.deployment.package, schedule)
         return await self.send(builder)

@@ -27,7 +27,7 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
-from nexus_tools.workflow.interfaces import ToolFacts, lint_interfaces
+from nexus_tools.workflow.interfaces import ToolFacts, ToolPorts, lint_interfaces
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.places import Place, place_of, places_in
 from nexus_tools.workflow.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex, plan_of
@@ -150,6 +150,7 @@ __all__ = [
     "TimedOut",
     "ToolFacts",
     "ToolFunction",
+    "ToolPorts",
     "Value",
     "Verifier",
     "Vertex",

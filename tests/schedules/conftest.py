@@ -1,15 +1,12 @@
 """A workflow of one tool on chain, and schedules of it: the user's, with the leader as keeper."""
 
-import pytest
-from msgspec.structs import replace
+import json
 
-from nexus_tools.package import PackageClient
-from nexus_tools.package.move import dag as dags
-from nexus_tools.package.move import name as names
-from nexus_tools.package.move.dag import DagPublished
+import pytest
+
 from nexus_tools.package.move.timing import Plan, Timing
-from nexus_tools.registry import NewSchedule, Schedules
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.registry import Schedules, Workflows
+from nexus_tools.workflow import read_document
 
 HOUR_MS = 3_600_000
 SUI = 1_000_000_000
@@ -17,27 +14,34 @@ SUI = 1_000_000_000
 
 @pytest.fixture
 def publish(user, chain):
-    """Publishes a workflow whose vertices all have one tool and an entry port `a`; gives its id."""
+    """Publishes a workflow whose vertices all add 2 to what their entry port `a` has; gives it."""
 
     async def publish(fqn, tool, vertices=1):
-        package_client = PackageClient(user, chain.deployment)
-        builder, package = TransactionBuilder(), chain.deployment.package
-        registry, numbers = chain.deployment.tool_registry, list(range(vertices))
-        dag, name = dags.draft(builder, package, registry, fqn, "Adds.", bytes(32), [tool.fqn])
-        dags.add_group(builder, package, dag, "all", numbers)
-        for start in range(0, vertices, 64):
-            page = numbers[start : start + 64]
-            columns = ([0] * len(page), [[]] * len(page), [b"\0"] * len(page))
-            ways = (bytes([1] * len(page)), [0] * len(page), [1] * len(page), [True] * len(page))
-            dags.add_vertices(builder, package, dag, *columns, *ways)
-        for start in range(0, vertices, 64):
-            places = bytes(range(min(64, vertices - start)))
-            ports = (places, ["a"] * len(places), bytes([1] * len(places)))
-            dags.add_ports(builder, package, dag, start // 64, *ports)
-        names.share(builder, package, name)
-        dags.publish(builder, package, dag)
-        sent = await package_client.send(builder)
-        return package_client.emitted(sent, DagPublished).dag
+        kind = {"variant": "off_chain", "tool_fqn": tool.fqn}
+        names = [f"v{number}" for number in range(vertices)]
+        each = [{"name": name, "kind": kind, "entry_ports": [{"name": "a"}]} for name in names]
+        two = {"storage": "inline", "data": 2}
+        # Several vertices have to lead somewhere.
+        sinks = [f"{name}-sink" for name in names] if vertices > 1 else []
+        edges = [
+            {
+                "from": {"vertex": name, "output_variant": "ok", "output_port": "result"},
+                "to": {"vertex": sink, "input_port": "a"},
+            }
+            for name, sink in zip(names, sinks, strict=bool(sinks))
+        ]
+        document = {
+            "vertices": [*each, *({"name": sink, "kind": kind} for sink in sinks)],
+            "edges": edges,
+            "default_values": [
+                {"vertex": name, "input_port": "b", "value": two} for name in (*names, *sinks)
+            ],
+        }
+        text = json.dumps(document)
+        document, _ = read_document(text)
+        workflows = Workflows(user, chain.deployment)
+        await workflows.publish(document, fqn)
+        return await workflows.get(fqn)
 
     return publish
 
@@ -61,15 +65,19 @@ def keeper(leader, chain):
 
 
 @pytest.fixture
-async def hourly(user, flow, active_leader):
-    """Every hour from in an hour on, for 1 SUI."""
-    first_at_ms = await user.now_ms() + HOUR_MS
-    return NewSchedule(
-        dag=flow,
-        timing=Timing(Plan.Every(HOUR_MS, first_at_ms, None), None),
-        leaders=[active_leader],
-        funds_mist=SUI,
-        each_mist=SUI // 10,
-        values={0: {"a": 1}},
-        lasts_ms=HOUR_MS // 2,
-    )
+async def every_hour(user):
+    """Every hour, from in an hour on."""
+    return Timing(Plan.Every(HOUR_MS, await user.now_ms() + HOUR_MS, None), None)
+
+
+@pytest.fixture
+def create(schedules, flow, every_hour, active_leader):
+    """Creates a schedule that begins every hour, for 1 SUI, unless told otherwise; gives its id."""
+
+    async def create(workflow=flow, inputs=None, timing=every_hour, **options):
+        named = {"funds_mist": SUI, "each_mist": SUI // 10, "lasts_ms": HOUR_MS // 2}
+        named |= {"leaders": [active_leader]} | options
+        given = {"a": 1} if inputs is None else inputs
+        return (await schedules.create(workflow, given, timing, **named)).schedule
+
+    return create

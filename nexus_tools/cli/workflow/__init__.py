@@ -9,9 +9,12 @@ COMMANDS = {
     "validate": "Check whether a workflow keeps the rules.",
     "draw": "Draw a workflow.",
     "simulate": "Execute a workflow here, with stubs or real tools.",
+    "publish": "Publish a workflow, for good.",
+    "list": "List the published workflows.",
+    "show": "Show a published workflow.",
 }
 
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS)
 def command() -> None:
-    """Join tools to workflows: write, check, draw and simulate them."""
+    """Join tools to workflows: write, check, draw, simulate and publish them."""

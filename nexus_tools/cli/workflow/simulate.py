@@ -21,11 +21,10 @@ from nexus_tools.cli.framework import (
     local,
     plain,
     read_bytes,
-    read_json,
-    read_option,
 )
 from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import valid_workflow
+from nexus_tools.cli.workflow_inputs import INPUTS, read_inputs
 from nexus_tools.errors import NexusError, UsageError, ValidationError
 from nexus_tools.spelling import suggestion, with_suggestion
 
@@ -51,14 +50,7 @@ _COLUMNS = {
 
 @click.command()
 @click.argument("file", shell_complete=complete_files)
-@click.option(
-    "--input",
-    "inputs",
-    metavar="NAME=VALUE|JSON|@FILE|-",
-    multiple=True,
-    help="An input: its name, or VERTEX.PORT, and a value as JSON or text, or @FILE; or all of"
-    " them as a JSON object: itself, in a file, or on stdin.",
-)
+@INPUTS
 @click.option("--stubs", type=FILE, help="What stands in for tools: a JSON document.")
 @takes_tools
 @click.option("--group", help="Begin with this entry group.")
@@ -109,7 +101,7 @@ async def command(
     made up. Stubs take no time: the clock is simulated. Costs are an estimate of prices and fees.
     The exit code is 1 if the execution does not come to its end.
     """
-    given = _inputs(inputs)
+    given = read_inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate
 
     priced = dict(map(_price, prices))
@@ -148,42 +140,6 @@ def _explained(error: UsageError) -> UsageError:
 
 
 # --- What is given
-
-
-def _inputs(options: Sequence[str]) -> dict[str, Any]:
-    """Inputs by name. Raises `input_malformed`, `input_twice`, or as `read_option` does."""
-    found: dict[str, Any] = {}
-    for option in options:
-        for name, value in _named(option).items():
-            if name in found:
-                raise UsageError("input_twice", f"the input {name!r} is given twice")
-            found[name] = value
-    return found
-
-
-def _named(option: str) -> dict[str, Any]:
-    if option.startswith(("{", "@")) or option == "-":
-        document = read_option(option, "--input")
-        if not isinstance(document, dict):
-            raise UsageError("input_malformed", "inputs are a JSON object, with a value by name")
-        return document
-    name, equals, text = option.partition("=")
-    if not equals or not name:
-        message = f"--input {option[:80]} has no name"
-        raise UsageError("input_malformed", message, hint='write --input topic=tides or {"a": 1}')
-    return {name: _value(text)}
-
-
-def _value(text: str) -> Any:
-    """A value as it is typed: JSON, what a file has for @FILE, or else the text itself."""
-    if text.startswith("@"):
-        return read_json(text.removeprefix("@"))
-    from nexus_tools.tool import parse_json
-
-    try:
-        return parse_json(text)
-    except ValidationError:
-        return text
 
 
 def _price(option: str) -> tuple[str, int]:
