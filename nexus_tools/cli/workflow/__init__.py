@@ -9,6 +9,13 @@ COMMANDS = {
     "validate": "Check whether a workflow keeps the rules.",
     "draw": "Draw a workflow.",
     "simulate": "Execute a workflow here, with stubs or real tools.",
+    "cost": "Reckon what an execution takes.",
+    "run": "Begin an execution of a published workflow.",
+    "executions": "List the executions that you began.",
+    "watch": "Follow an execution until it has ended.",
+    "refill": "Add to the funds of an execution.",
+    "cancel": "End an execution before it is done.",
+    "clean": "Delete what is left of an execution, for what it took.",
 }
 
 
