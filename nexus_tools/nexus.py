@@ -37,6 +37,7 @@ from nexus_tools.registry import (
     InvocationFailedError,
     Invocations,
     LeaderRegistry,
+    Schedules,
     ToolRegistry,
     Workflows,
 )
@@ -83,7 +84,7 @@ class Happened:
 
 
 class Nexus:
-    """Tools, invocations, leaders and workflows of one deployment, in the name of one key.
+    """Tools, workflows, schedules, invocations, leaders of one deployment, in the name of one key.
 
     Every verb raises the `NexusError` that says what, where and what next.
     """
@@ -96,6 +97,7 @@ class Nexus:
         self.leaders = LeaderRegistry(client, deployment, dry_run=dry_run)
         self.workflows = Workflows(client, deployment, dry_run=dry_run)
         self.executions = Executions(client, deployment, dry_run=dry_run)
+        self.schedules = Schedules(client, deployment, dry_run=dry_run)
 
     # --- Opening
 

@@ -72,7 +72,8 @@ class CarriedExecution:
 
     def plan(self, todo: Todo, at_ms: int) -> None:
         """Do something from then on, or earlier if that is planned already."""
-        at_ms += self.delay_ms
+        if not isinstance(todo, Unknown):  # to look costs nothing
+            at_ms += self.delay_ms
         self.due[todo] = min(at_ms, self.due.get(todo, at_ms))
         self.changed.set()
 
@@ -271,7 +272,10 @@ class Executions:
         return known
 
     def _forget(self, execution: Address) -> None:
-        self._known.pop(execution, None)
+        known = self._known.pop(execution, None)
+        for todo in known.due if known else ():
+            if isinstance(todo, AttemptEnded):
+                self._awaited.pop(todo.invocation, None)
         task = self._tasks.pop(execution, None)
         if task is not None and task is not asyncio.current_task():
             task.cancel()
@@ -323,6 +327,7 @@ class Executions:
             return False
         if taken.place is not None:
             execution.place = taken.place
+        execution.is_short = execution.is_short or taken.is_short
         self._note(execution, due, taken.left)
         if taken.is_refused:
             self._set_back(execution, taken.left)
@@ -343,5 +348,6 @@ class Executions:
         """Try it again later, and ever later: nobody pays for what a stranger made impossible."""
         pause_ms = min(_FIRST_SETBACK_MS << min(execution.setbacks, 16), _LONGEST_SETBACK_MS)
         execution.setbacks += 1
+        at_ms = self._clock.now_ms() + pause_ms
         for todo in todos:
-            execution.due[todo] = self._clock.now_ms() + pause_ms
+            execution.due[todo] = max(at_ms, execution.due.get(todo, at_ms))

@@ -26,8 +26,8 @@ from nexus_tools.workflow import (
     Status,
     VertexState,
     Waiting,
+    with_all_ports,
 )
-from nexus_tools.workflow.semantics import with_all_ports
 
 
 @dataclass(frozen=True, slots=True)

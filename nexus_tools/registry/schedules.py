@@ -52,11 +52,16 @@ HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class CreatedSchedule:
-    """A schedule that was created, and what each of its executions gets, in MIST."""
+    """A schedule that was created; each of its executions gets `each_mist`.
+
+    `next_at_ms` is when the first one is planned, if one is.
+    """
 
     schedule: Address
     sent: Sent
     each_mist: int
+    next_at_ms: int | None
+    leaders: tuple[Address, ...]
 
 
 class Schedules(PackageClient):
@@ -128,7 +133,8 @@ class Schedules(PackageClient):
             calls.name_backup(builder, package, schedule, backup)
         calls.share(builder, package, schedule)
         sent = await self.send(builder)
-        return CreatedSchedule(self.emitted(sent, ScheduleCreated).schedule, sent, each_mist)
+        told = self.emitted(sent, ScheduleCreated)
+        return CreatedSchedule(told.schedule, sent, each_mist, told.next_at_ms, terms.leaders)
 
     def _timing(self, builder: TransactionBuilder, timing: Timing) -> Argument:
         package, late_ms = self.deployment.package, timing.max_late_ms
@@ -234,7 +240,8 @@ class Schedules(PackageClient):
         """
         builder, found = TransactionBuilder(), await self.get(schedule)
         left = await self._collect(builder, schedule)
-        calls.cancel(builder, self.deployment.package, schedule)
+        if not found.is_cancelled:
+            calls.cancel(builder, self.deployment.package, schedule)
         if found.running == left:
             calls.delete(builder, self.deployment.package, schedule)
         return await self.send(builder)

@@ -61,7 +61,7 @@ from nexus_tools.workflow.runs import (
     Waiting,
     WalkFailure,
 )
-from nexus_tools.workflow.semantics import Execution
+from nexus_tools.workflow.semantics import Execution, with_all_ports
 from nexus_tools.workflow.structure import Block, BlockKind, Structure, structure_of
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
@@ -177,6 +177,7 @@ __all__ = [
     "simulate",
     "structure_of",
     "violations_error",
+    "with_all_ports",
 ]
 
 __getattr__ = late_names(

@@ -1,5 +1,6 @@
 """Executions of workflows, carried by a Leader on the localnet from beginning to end."""
 
+import asyncio
 from collections import Counter
 
 import pytest
@@ -129,14 +130,27 @@ async def test_a_chain_is_carried_with_one_transaction_for_each_closing(world, l
     workflow = await world.publish(CHAIN)
     async with world.running(leader) as running:
         ended = await world.ended(await world.begin(workflow, {"one": {"a": 1}}))
+        sample = running.metrics.registry.get_sample_value
+        # What begins is requested by a transaction of its own; what follows, with the closings.
+        assert sample("nexus_leader_step_transactions_total") == 1
+        assert sample("nexus_leader_closing_size_count") == 3
     assert (ended.status, ended.steps) == ("completed", 3)
     assert asked == [("add", 1, 1), ("add", 2, 1), ("add", 3, 1)]
-    sample = running.metrics.registry.get_sample_value
-    # What begins is requested by a transaction of its own; what follows, with the closings.
-    assert sample("nexus_leader_step_transactions_total") == 1
-    assert sample("nexus_leader_closing_size_count") == 3
-    assert sample("nexus_leader_executions_ended_total", {"status": "completed"}) == 1
-    assert sample("nexus_leader_executions") == 0
+
+
+async def test_executions_and_their_steps_are_counted_and_told(world, leader, logged):
+    workflow = await world.publish(CHAIN)
+    async with world.running(leader) as running:
+        first, second = [await world.begin(workflow, {"one": {"a": 1}}) for _ in range(2)]
+        await asyncio.gather(world.ended(first), world.ended(second))
+        # Of these it has heard when a third one has been carried.
+        await world.ended(await world.begin(workflow, {"one": {"a": 1}}))
+        sample = running.metrics.registry.get_sample_value
+        assert sample("nexus_leader_executions_ended_total", {"status": "completed"}) >= 2
+        assert sample("nexus_leader_steps_total", {"step": "advanced"}) >= 6
+        assert sample("nexus_leader_executions") <= 1
+    told = [line["execution"] for line in logged if line["event"] == "execution_ended"]
+    assert {str(first), str(second)} <= set(told)
 
 
 async def test_a_branch_is_followed_where_the_variant_leads(world, leader):

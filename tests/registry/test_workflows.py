@@ -1,16 +1,12 @@
-import dataclasses
 import json
-import zlib
 
 import pytest
-from msgspec.structs import replace
 
 from nexus_tools.client import Simulated
 from nexus_tools.errors import NexusError, NotAllowedError, NotFoundError, ValidationError
 from nexus_tools.package import name_id, parse_event, tool_id
-from nexus_tools.package.move.dag import DagPublished, Group
+from nexus_tools.package.move.dag import DagPublished
 from nexus_tools.registry import Workflows
-from nexus_tools.registry.publication import MAX_DOCUMENT_BYTES, Publication
 from nexus_tools.sui.object import Immutable, Shared
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import DIALECT, plan_of, read_document
@@ -68,9 +64,7 @@ async def test_a_published_workflow_is_read_back_with_everything(
     assert found.fqns == (ADD,)
 
 
-async def test_a_published_workflow_never_changes_and_its_name_is_shared(
-    published, owner, chain
-):
+async def test_a_published_workflow_never_changes_and_its_name_is_shared(published, owner, chain):
     name = name_id(chain.deployment.tool_registry, SUM.unversioned)
     dag, shared = await owner.objects([published.workflow, name])
     assert isinstance(dag.owner, Immutable)
@@ -172,24 +166,23 @@ async def test_a_dry_run_publishes_nothing(owner, chain, twice):
 async def test_the_largest_workflow_takes_four_transactions_at_most(workflows):
     largest = ladder(2_048)
     result = await workflows.publish(largest, SUM)
-    print(len(result.sent), result.cost_mist, [each.cost for each in result.sent])
     assert len(result.sent) <= 4
     assert (await workflows.get(SUM)).document == largest
 
 
-class Interruption(Exception):
+class InterruptionError(Exception):
     pass
 
 
 def interrupt(_done, _total):
-    raise Interruption
+    raise InterruptionError
 
 
 @pytest.mark.usefixtures("added")
 async def test_who_is_interrupted_goes_on(workflows, owner, chain, user):
     large = ladder(1_200)
     told = []
-    with pytest.raises(Interruption):
+    with pytest.raises(InterruptionError):
         await workflows.publish(large, SUM, on_sent=interrupt)
     assert await workflows.find(SUM) is None
     with pytest.raises(NexusError):

@@ -9,6 +9,9 @@ COMMANDS = {
     "validate": "Check whether a workflow keeps the rules.",
     "draw": "Draw a workflow.",
     "simulate": "Execute a workflow here, with stubs or real tools.",
+    "publish": "Publish a workflow, for good.",
+    "list": "List the published workflows.",
+    "show": "Show a published workflow, or an execution.",
     "cost": "Reckon what an execution takes.",
     "run": "Begin an execution of a published workflow.",
     "executions": "List the executions that you began.",
@@ -21,4 +24,4 @@ COMMANDS = {
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS)
 def command() -> None:
-    """Join tools to workflows: write, check, draw and simulate them."""
+    """Join tools to workflows: write, check, draw, simulate, publish and run them."""

@@ -19,11 +19,13 @@ from nexus_tools.cli.framework import (
 from nexus_tools.cli.leader_names import NAMED, find_leaders
 from nexus_tools.cli.workflow.execution_view import (
     finished,
+    print_end,
     print_outcome,
     require_success,
     state_document,
 )
-from nexus_tools.cli.workflow.given import INPUTS, by_tool, explained, read_inputs, read_prices
+from nexus_tools.cli.workflow.prices import by_tool, read_prices
+from nexus_tools.cli.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:

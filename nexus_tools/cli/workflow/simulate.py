@@ -21,9 +21,10 @@ from nexus_tools.cli.framework import (
     plain,
     read_bytes,
 )
-from nexus_tools.cli.workflow.given import INPUTS, by_tool, explained, read_inputs, read_prices
+from nexus_tools.cli.workflow.prices import by_tool, read_prices
 from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import valid_workflow
+from nexus_tools.cli.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.errors import NexusError, UsageError, ValidationError
 from nexus_tools.spelling import with_suggestion
 

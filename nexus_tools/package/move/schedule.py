@@ -32,6 +32,7 @@ from nexus_tools.bindings.runtime import (
 )
 from nexus_tools.bindings.runtime import codecs as _bcs
 from nexus_tools.bindings.runtime import inputs as _inputs
+from nexus_tools.package.views import ScheduleView as _ScheduleView
 
 from . import terms as _terms
 from . import timing as _timing
@@ -247,7 +248,7 @@ class ScheduleDeleted(MoveStruct, frozen=True):
     )
 
 
-class Schedule(MoveStruct, frozen=True):
+class Schedule(_ScheduleView, MoveStruct, frozen=True):
     """A schedule, shared: what changes with each execution."""
 
     id: Address

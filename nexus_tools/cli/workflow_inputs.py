@@ -1,16 +1,12 @@
-"""What is given to a workflow on the command line: inputs by name, prices of tools."""
+"""The inputs of a workflow, as people give them to a command."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, read_json, read_option
+from nexus_tools.cli.framework import read_json, read_option
 from nexus_tools.errors import UsageError, ValidationError
-from nexus_tools.spelling import suggestion
-
-if TYPE_CHECKING:
-    from nexus_tools.workflow import Document
 
 INPUTS = click.option(
     "--input",
@@ -20,7 +16,7 @@ INPUTS = click.option(
     help="An input: its name, or VERTEX.PORT, and a value as JSON or text, or @FILE; or all of"
     " them as a JSON object: itself, in a file, or on stdin.",
 )
-"""The option of commands that begin a workflow."""
+"""The option of commands that execute a workflow, or plan to."""
 
 
 def read_inputs(options: Sequence[str]) -> dict[str, Any]:
@@ -57,30 +53,6 @@ def _value(text: str) -> Any:
         return parse_json(text)
     except ValidationError:
         return text
-
-
-def read_prices(option: str, texts: Sequence[str]) -> dict[str, int]:
-    """Amounts in MIST by the names that an option gives. Raises `price_malformed`."""
-    found: dict[str, int] = {}
-    for text in texts:
-        name, equals, amount = text.rpartition("=")
-        if not equals or not name:
-            message = f"{option} {text[:80]} has no name"
-            hint = f"write {option} xyz.example.sum@1=0.5"
-            raise UsageError("price_malformed", message, hint=hint)
-        found[name] = AMOUNT.convert(amount, None, None)
-    return found
-
-
-def by_tool(option: str, document: "Document", prices: Mapping[str, int]) -> dict[str, int]:
-    """The prices of tools by FQN, which are named so or as a vertex is. Raises `tool_unknown`."""
-    fqns = {each.name: each.fqn for each in document.vertices}
-    fqns |= {fqn: fqn for fqn in fqns.values()}
-    for name in prices.keys() - fqns.keys():
-        hint = suggestion(name, fqns, otherwise=f"there is {', '.join(list(fqns)[:10])}")
-        message = f"{option} {name[:80]}: the workflow has no such tool, and no such vertex"
-        raise UsageError("tool_unknown", message, hint=hint)
-    return {fqns[name]: mist for name, mist in prices.items()}
 
 
 def explained(error: UsageError) -> UsageError:
