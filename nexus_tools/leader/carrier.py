@@ -4,16 +4,18 @@ import asyncio
 
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.attempts import Attempts
 from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool, closed_of
 from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.closing import Closed, Closing, End
+from nexus_tools.leader.closing import Closing
 from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.end import Closed, End
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Entry, Journal
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.tool_call import ToolCalls
+from nexus_tools.leader.tool_call import RunInputs, ToolCalls
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, outcome_bytes
@@ -34,6 +36,7 @@ class Carrier:
         *,
         journal: Journal,
         clock: ChainClock,
+        attempts: Attempts,
         tool_calls: ToolCalls,
         invoker: Invoker,
         queue: ClosingQueue,
@@ -43,6 +46,7 @@ class Carrier:
         self._chain = chain
         self._journal = journal
         self._clock = clock
+        self._attempts = attempts
         self._tool_calls = tool_calls
         self._invoker = invoker
         self._queue = queue
@@ -82,6 +86,9 @@ class Carrier:
         if outcome is None:
             return await self._close(assignment, Closed.MISSED)
         closing = closing_of(assignment, outcome, invocation)
+        if invocation.invocation.attempt is not None:
+            attempt = invocation.invocation.attempt
+            closing.continuation = await self._attempts.continuation(attempt, outcome)
         self._queue.put(closing)
         return End(await closing.closed, closing.outcome, closing.fee_mist)
 
@@ -147,7 +154,13 @@ class Carrier:
         tool: FoundTool | None,
         seconds: float,
     ) -> Outcome | None:
-        call = await self._tool_calls.make(assignment, invocation, tool, seconds)
+        run: RunInputs | None = None
+        if invocation.attempt is not None:
+            found = await self._attempts.inputs(invocation.attempt)
+            if isinstance(found, Failure):
+                return found
+            run = found
+        call = await self._tool_calls.make(assignment, invocation, tool, seconds, run)
         if isinstance(call, Failure):
             return call
         await self._journal.called(assignment.invocation)

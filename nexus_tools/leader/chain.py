@@ -8,8 +8,9 @@ from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotFoundError, UnreachableError, UsageError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.batch_reader import BatchReader
-from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.end import Closed
 from nexus_tools.package import Deployment
+from nexus_tools.package.move.execution import Execution
 from nexus_tools.package.move.invocation import Invocation, State
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.tool import Tool
@@ -39,6 +40,14 @@ class FoundLeader:
     """The leader as it stands on chain, and how transactions name it."""
 
     leader: Leader
+    argument: SharedObject
+
+
+@dataclass(frozen=True, slots=True)
+class FoundExecution:
+    """An execution, and how a transaction names it that goes on with it."""
+
+    execution: Execution
     argument: SharedObject
 
 
@@ -109,6 +118,20 @@ class Chain:
             None if found is None else self._invocation(found),
             None if found_tool is None else self._tool(found_tool),
         )
+
+    async def objects(self, ids: Sequence[Address]) -> list[Object | None]:
+        """Objects as they are now, None for each that there is not."""
+        found = await asyncio.gather(*map(self._reader.get, ids))
+        await self._doubt(found)
+        return list(found)
+
+    async def execution(self, execution: Address) -> FoundExecution | None:
+        """An execution as it is now, None if it was deleted."""
+        (value,) = await self.objects([execution])
+        if value is None:
+            return None
+        found = self.deployment.decode(value, Execution)
+        return FoundExecution(found, _argument(value, mutable=True))
 
     def _invocation(self, value: Object) -> FoundInvocation:
         found = self.deployment.decode(value, Invocation)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing import Closed, End
+from nexus_tools.leader.end import Closed, End
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.logs import get_logger
 from nexus_tools.tool import Answer, Failure

@@ -15,9 +15,10 @@ from nexus_tools.client import Executed, simulate_transaction
 from nexus_tools.errors import NexusError, NotNowError, RefusedOnChainError, UnreachableError
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.closing import Closed, Closing, ClosingBatch
+from nexus_tools.leader.closing import Closing, ClosingBatch
 from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.end import Closed
 from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.transaction_sender import TransactionSender
@@ -148,14 +149,23 @@ class Closer:
             async with self._workers.paying(self._budget_mist(batch)) as worker:
                 await self._pay(worker, batch, held)
         except NotNowError as error:
-            if error.code != "not_enough_sui" or len(held) == 1:
+            if error.code != "not_enough_sui":
                 raise
-            self._halve(held)
+            if len(held) > 1:
+                self._halve(held)
+            elif not _reduced(held):
+                raise
 
     def _affordable(self, held: list[Closing]) -> ClosingBatch:
         """As many of them as a worker can pay, one at least; the others wait for their turn."""
         while True:
-            batch = ClosingBatch(self._chain.deployment, self._workers.leader.argument, held)
+            batch = ClosingBatch(
+                self._chain.deployment,
+                self._workers.leader.argument,
+                held,
+                purse_mist=self._workers.richest_mist // self._generosity,
+                price=self._workers.epoch.gas_price,
+            )
             if len(held) == 1 or self._budget_mist(batch) <= self._workers.richest_mist:
                 return batch
             self._halve(held)
@@ -168,7 +178,7 @@ class Closer:
         kind, budget_mist = batch.build(), self._budget_mist(batch)
         started = perf_counter()
         try:
-            if self._wary:
+            if self._wary or batch.goes_on:
                 connection = self._chain.client.connection
                 draft = self._workers.draft(worker, kind, budget_mist)
                 status = (await simulate_transaction(connection, draft)).effects.status
@@ -180,7 +190,8 @@ class Closer:
         except NexusError as refusal:
             return await self._after_refusal(worker, refusal, held)
         self._metrics.closing_seconds.observe(perf_counter() - started)
-        self._metrics.gas_mist.inc(executed.cost.net)
+        repaid_mist = worker.repaid_mist(executed, sum(self._fees_mist(executed).values()))
+        self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
         worker.learn(executed)
         status = executed.effects.status
         if isinstance(status, ExecutionFailure):
@@ -236,7 +247,9 @@ class Closer:
         await self._workers.refresh()
         await self._drop_closed(held)
         is_poorer = worker.balance_mist < worker.reserved_mist
-        if len(held) == count and self._workers.epoch == before and not is_poorer:
+        if len(held) < count or self._workers.epoch != before or is_poorer:
+            return
+        if not _reduced(held):
             message = f"the node refuses the transaction: {refusal.message}"
             raise RefusedOnChainError("closing_refused", message)
 
@@ -249,6 +262,7 @@ class Closer:
         count = len(held)
         await self._drop_closed(held)
         guilty = batch.closing_of(status.command)
+        execution = batch.execution_of(status.command)
         match _reason_of(status):
             case moves.ENotWorker | moves.ELeaderSuspended:
                 # It is the same for all of them: another worker sends them, or nobody can.
@@ -263,6 +277,8 @@ class Closer:
             case _ if guilty in held:
                 held.remove(guilty)
                 self._refused(guilty)
+            case _ if _reduced(held, execution):
+                pass  # what follows never keeps an invocation from being closed
             case _ if len(held) < count:
                 pass
             case _ if len(held) > 1:
@@ -308,6 +324,20 @@ class Closer:
         for closing, how in closed.items():
             closing.close(how)
             held.remove(closing)
+
+
+def _reduced(held: Sequence[Closing], execution: Address | None = None) -> bool:
+    """Have less follow in an execution, or in all of them; whether anything was to follow."""
+    going_on = [
+        each.continuation
+        for each in held
+        if each.continuation
+        and each.continuation.extent
+        and execution in (None, each.continuation.execution.object_id)
+    ]
+    for continuation in going_on:
+        continuation.reduce()
+    return bool(going_on)
 
 
 _REASONS = {reason.code: reason for reason in moves.ERRORS}

@@ -4,11 +4,14 @@ import asyncio
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.continuation import Continuation, arguments, following
+from nexus_tools.leader.end import Closed
+from nexus_tools.leader.step_costs import cost_mist
 from nexus_tools.package import Deployment
-from nexus_tools.registry import add_outcome
+from nexus_tools.registry import MAX_STEPS, add_advance, add_outcome
+from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import MAX_PURE_BYTES, TransactionBuilder
 from nexus_tools.sui.transaction import ProgrammableTransaction, SharedObject
 from nexus_tools.tool import Answer, Failure, Outcome
@@ -18,6 +21,7 @@ from nexus_tools.tool import Answer, Failure, Outcome
 _BYTES = 400
 _BYTES_PER_PORT = 100
 _BYTES_PER_SIGNATURE = 110
+_BYTES_PER_CONTINUATION = 400
 _COMMANDS = 5
 _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
@@ -35,26 +39,6 @@ _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
 _STORAGE_PER_INPUT_BYTE_MIST = 80
 
 
-class Closed(StrEnum):
-    """How an invocation was closed, as one leader sees it."""
-
-    SETTLED = "settled"
-    FAILED = "failed"
-    ELSEWHERE = "elsewhere"
-    """Another leader closed it, or it is gone."""
-    MISSED = "missed"
-    """Nobody may close it any more but by `expire`."""
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """How an invocation was closed, with what and for which fee where that is known here."""
-
-    closed: Closed
-    outcome: Outcome | None = None
-    fee_mist: int | None = None
-
-
 @dataclass(slots=True, eq=False)
 class Closing:
     """An outcome on its way to the chain; `closed` is resolved when the invocation is closed.
@@ -70,6 +54,7 @@ class Closing:
     closed: asyncio.Future[Closed] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
+    continuation: Continuation | None = None
     setbacks: int = 0
     fee_mist: int | None = None
 
@@ -88,7 +73,10 @@ class Closing:
         """About how many bytes of a transaction it takes; rather more."""
         signature = _BYTES_PER_SIGNATURE if self.is_signed else 0
         detail = len(self.outcome.detail.encode()) if isinstance(self.outcome, Failure) else 0
-        return _BYTES + self._ports * _BYTES_PER_PORT + signature + detail + self.outcome_bytes
+        more = _BYTES_PER_CONTINUATION if self.continuation else 0
+        return (
+            _BYTES + self._ports * _BYTES_PER_PORT + signature + detail + self.outcome_bytes + more
+        )
 
     @property
     def commands(self) -> int:
@@ -106,7 +94,8 @@ class Closing:
         """The gas units that it may take beyond those of a small one."""
         outcome = self.outcome_bytes * _UNITS_PER_OUTCOME_KILOBYTE // 1024
         inputs = self.input_bytes * _UNITS_PER_INPUT_KILOBYTE // 1024
-        return outcome + inputs + self.is_signed * _UNITS_PER_SIGNATURE
+        more = self.continuation.units if self.continuation else 0
+        return outcome + inputs + self.is_signed * _UNITS_PER_SIGNATURE + more
 
     @property
     def storage_mist(self) -> int:
@@ -114,6 +103,7 @@ class Closing:
         return (
             self.outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
             + self.input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
+            + (self.continuation.storage_mist if self.continuation else 0)
         )
 
     @property
@@ -133,36 +123,79 @@ def floor_mist(closings: int, price: int) -> int:
 
 
 class ClosingBatch:
-    """Closings of one transaction, in its order; a command is traced back to its closing.
+    """Closings of one transaction, in its order, and what follows from them in executions.
 
-    `leader` is read by each of them.
+    `leader` is read by each of them. A command is traced back to its closing, or its execution.
     """
 
     def __init__(
-        self, deployment: Deployment, leader: SharedObject, closings: Sequence[Closing]
+        self,
+        deployment: Deployment,
+        leader: SharedObject,
+        closings: Sequence[Closing],
+        *,
+        purse_mist: int = 0,
+        price: int = 0,
     ) -> None:
+        """What follows is as much as `purse_mist` can pay besides, at this gas price."""
         self.closings = tuple(closings)
         self._deployment = deployment
         self._leader = leader
         self._ends: list[int] = []
+        self._executions: list[Address] = []
+        self._continuations = [
+            one.continuation for one in closings if one.continuation and one.continuation.extent
+        ]
+        left_mist = purse_mist - self._own_mist(price)
+        self._following = following(self._continuations, MAX_STEPS, left_mist, price)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether something follows in executions: other people's, who may have made a mess."""
+        return bool(self._continuations)
 
     def budget_mist(self, price: int) -> int:
         """What the transaction may cost at this gas price."""
+        steps = sum(cost_mist(group.steps, price) for group in self._following)
+        return self._own_mist(price) + steps
+
+    def _own_mist(self, price: int) -> int:
+        """What the closings alone may cost."""
         more = sum(closing.units for closing in self.closings) * price
         stored = sum(closing.storage_mist for closing in self.closings)
         return floor_mist(len(self.closings), price) + more + stored
 
     def build(self) -> ProgrammableTransaction:
-        """Settle or fail one after the other."""
+        """Settle or fail one after the other; then have the executions go on."""
         builder = TransactionBuilder()
-        self._ends = []
+        self._ends, self._executions = [], []
         builder.resolved(self._leader)
         for closing in self.closings:
             builder.resolved(closing.invocation)
             invocation, leader = closing.assignment.invocation, self._leader.object_id
             add_outcome(builder, self._deployment, invocation, leader, closing.outcome)
             self._ends.append(len(builder.commands))
-        return builder.finish()
+        for closing in self.closings:
+            if closing.continuation and closing.continuation.extent:
+                self._advance(builder, closing.assignment.invocation, closing.continuation)
+        for group in self._following:
+            for step in group.steps:
+                group.workflow.commands.add(builder, group.execution, self._leader.object_id, step)
+                self._executions.append(group.execution)
+        return builder.finish(arguments(self._continuations, self._following))
+
+    def _advance(
+        self, builder: TransactionBuilder, invocation: Address, continuation: Continuation
+    ) -> None:
+        execution = continuation.execution.object_id
+        dag = continuation.workflow.argument.reference.object_id
+        add_advance(builder, self._deployment, execution, dag, invocation)
+        self._executions.append(execution)
+
+    def execution_of(self, command: int | None) -> Address | None:
+        """The execution whose step a command is, if it is one."""
+        place = -1 if command is None else command - self._ends[-1]
+        return self._executions[place] if 0 <= place < len(self._executions) else None
 
     def closing_of(self, command: int | None) -> Closing | None:
         """The closing that a command belongs to; None if it is not known which one failed."""

@@ -5,8 +5,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 
-from nexus_tools.leader.closing import Closed, Closing
+from nexus_tools.leader.closing import Closing
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.end import Closed
 from nexus_tools.sui.address import Address
 
 # Of the 1 024 that a transaction may have: `max_programmable_tx_commands`.

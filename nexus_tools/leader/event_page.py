@@ -1,12 +1,23 @@
 """What a page of events means for one leader."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from nexus_tools.client import Cursor, EventRecord, Progress
 from nexus_tools.leader.assignment import Assignment, assignment
-from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.end import Closed
 from nexus_tools.package import Deployment, RegistryEvent, parse_event
+from nexus_tools.package.move.execution import (
+    ExecutionAdvanced,
+    ExecutionBegun,
+    ExecutionEnded,
+    ExecutionLeadersChanged,
+    ExecutionRefilled,
+    ExecutionShort,
+    RegionGathered,
+    RunRefused,
+)
 from nexus_tools.package.move.invocation import (
     InvocationDeleted,
     InvocationExpired,
@@ -16,34 +27,28 @@ from nexus_tools.package.move.invocation import (
 )
 from nexus_tools.sui.address import Address
 
-KINDS: tuple[type[RegistryEvent], ...] = (
-    InvocationRequested,
-    InvocationSettled,
-    InvocationFailed,
-    InvocationExpired,
-    InvocationDeleted,
-)
-"""The events that a leader follows."""
-
 
 @dataclass(slots=True)
 class EventPage:
     """Events in a row: what was assigned, what was closed and how, and where they end.
 
     `latest_ms` is the latest time that an event tells, 0 if none does; `fees_mist` is what this
-    leader has earned.
+    leader has earned. `executions` says of each whether it names this leader now, or not any more;
+    `steps` are the events, in their order, that may leave something to do in one.
     """
 
     cursor: Cursor
     assigned: list[Assignment] = field(default_factory=list)
     closed: dict[Address, Closed] = field(default_factory=dict)
+    executions: dict[Address, bool] = field(default_factory=dict)
+    steps: list[RegistryEvent] = field(default_factory=list)
     latest_ms: int = 0
     fees_mist: int = 0
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing but the cursor has moved."""
-        return not self.assigned and not self.closed
+        return not (self.assigned or self.closed or self.executions or self.steps)
 
     @classmethod
     def read(
@@ -54,30 +59,82 @@ class EventPage:
         for item in items:
             page.cursor = item.cursor
             if isinstance(item, EventRecord):
-                page._add(parse_event(deployment, item.event), leader)
+                event = parse_event(deployment, item.event)
+                if event is not None:
+                    cls.MEANINGS[type(event)](page, event, leader)
         return page
 
-    def _add(self, event: RegistryEvent | None, leader: Address) -> None:
-        if isinstance(event, InvocationRequested):
-            self.latest_ms = max(self.latest_ms, event.requested_at_ms)
-            mine = assignment(event, leader)
-            if mine is not None:
-                self.assigned.append(mine)
-        elif isinstance(event, InvocationSettled):
-            self.latest_ms = max(self.latest_ms, event.settled_at_ms)
-            self._close(event, leader, Closed.SETTLED)
-        elif isinstance(event, InvocationFailed):
-            self.latest_ms = max(self.latest_ms, event.failed_at_ms)
-            self._close(event, leader, Closed.FAILED)
-        elif isinstance(event, InvocationExpired):
-            self.closed[event.invocation] = Closed.MISSED
-        elif isinstance(event, InvocationDeleted):
-            self.closed.setdefault(event.invocation, Closed.ELSEWHERE)
+    # --- Invocations
 
-    def _close(
+    def _requested(self, event: InvocationRequested, leader: Address) -> None:
+        self.latest_ms = max(self.latest_ms, event.requested_at_ms)
+        mine = assignment(event, leader)
+        if mine is not None:
+            self.assigned.append(mine)
+        if event.attempt is not None:
+            self.steps.append(event)
+            if mine is not None:
+                self.executions[event.attempt.execution] = True
+
+    def _settled(self, event: InvocationSettled, leader: Address) -> None:
+        self.latest_ms = max(self.latest_ms, event.settled_at_ms)
+        self._closed_by(event, leader, Closed.SETTLED)
+
+    def _failed(self, event: InvocationFailed, leader: Address) -> None:
+        self.latest_ms = max(self.latest_ms, event.failed_at_ms)
+        self._closed_by(event, leader, Closed.FAILED)
+
+    def _closed_by(
         self, event: InvocationSettled | InvocationFailed, leader: Address, closed: Closed
     ) -> None:
         mine = event.leader == leader
         self.closed[event.invocation] = closed if mine else Closed.ELSEWHERE
+        self.steps.append(event)
         if mine:
             self.fees_mist += event.fee_mist
+
+    def _expired(self, event: InvocationExpired, _leader: Address) -> None:
+        self.closed[event.invocation] = Closed.MISSED
+        self.steps.append(event)
+
+    def _deleted(self, event: InvocationDeleted, _leader: Address) -> None:
+        self.closed.setdefault(event.invocation, Closed.ELSEWHERE)
+
+    # --- Executions
+
+    def _begun(self, event: ExecutionBegun, leader: Address) -> None:
+        if leader in event.leaders:
+            self.executions[event.execution] = True
+            self.steps.append(event)
+
+    def _leaders_changed(self, event: ExecutionLeadersChanged, leader: Address) -> None:
+        self.executions[event.execution] = leader in event.leaders
+        self.steps.append(event)
+
+    def _ended(self, event: ExecutionEnded, _leader: Address) -> None:
+        self.executions[event.execution] = False
+        self.steps.append(event)
+
+    def _stepped(self, event: RegistryEvent, _leader: Address) -> None:
+        self.steps.append(event)
+
+    MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
+        InvocationRequested: _requested,
+        InvocationSettled: _settled,
+        InvocationFailed: _failed,
+        InvocationExpired: _expired,
+        InvocationDeleted: _deleted,
+        ExecutionBegun: _begun,
+        ExecutionLeadersChanged: _leaders_changed,
+        ExecutionEnded: _ended,
+        ExecutionAdvanced: _stepped,
+        RunRefused: _stepped,
+        RegionGathered: _stepped,
+        ExecutionShort: _stepped,
+        ExecutionRefilled: _stepped,
+    }
+    """What each kind of event means."""
+
+
+KINDS: tuple[type[RegistryEvent], ...] = tuple(EventPage.MEANINGS)
+"""The events that a leader follows."""

@@ -218,7 +218,7 @@ def _paid_bytes(call: ToolCall) -> int:
 def _headers(call: ToolCall, deadline: datetime) -> dict[str, str]:
     invocation = str(call.invocation)
     at = deadline.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return {
+    headers = {
         "Content-Type": protocol.JSON,
         protocol.INVOCATION_HEADER: invocation,
         protocol.IDEMPOTENCY_KEY_HEADER: invocation,
@@ -226,6 +226,7 @@ def _headers(call: ToolCall, deadline: datetime) -> dict[str, str]:
         protocol.DEADLINE_HEADER: at,
         protocol.MAX_OUTCOME_BYTES_HEADER: str(call.max_outcome_bytes),
     }
+    return headers | {protocol.RUN_HEADER: call.run} if call.run else headers
 
 
 def _now() -> float:

@@ -16,7 +16,7 @@ from typing import Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.end import Closed
 from nexus_tools.leader.group_commit import GroupCommit
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, OutcomeSignature
@@ -44,6 +44,7 @@ CREATE TABLE IF NOT EXISTS invocations (
     closed TEXT,
     closed_at_ms INTEGER
 ) STRICT;
+CREATE TABLE IF NOT EXISTS executions (execution BLOB PRIMARY KEY) STRICT;
 CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage != 'closed';
 """
 
@@ -70,10 +71,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What was open when the journal was opened, and where events go on."""
+    """What was open when the journal was opened, and where events go on.
+
+    `executions` have not ended, and name this leader.
+    """
 
     cursor: str | None
     entries: tuple[Entry, ...]
+    executions: tuple[Address, ...] = ()
 
 
 class Journal:
@@ -110,10 +115,11 @@ class Journal:
         closed: Mapping[Address, Closed],
         cursor: str,
         now_ms: int,
+        executions: Mapping[Address, bool] | None = None,
     ) -> tuple[Assignment, ...]:
         """Write down a page of events with the cursor behind it.
 
-        Returns what is new and open.
+        `executions` are to be kept, or forgotten. Returns what is new and open.
         """
 
         def write(connection: sqlite3.Connection) -> tuple[Assignment, ...]:
@@ -121,6 +127,7 @@ class Journal:
             # it is.
             new = [one for one in assigned if _insert(connection, one)]
             _close(connection, closed, now_ms)
+            _keep(connection, executions or {})
             # In the same transaction: so nothing before the cursor is missing.
             connection.execute("INSERT OR REPLACE INTO cursor VALUES (0, ?)", (cursor,))
             return tuple(one for one in new if one.invocation not in closed)
@@ -141,6 +148,10 @@ class Journal:
             " WHERE invocation = ? AND stage IN ('assigned', 'called')",
             (dump_outcome(outcome), bytes(invocation)),
         )
+
+    async def keep(self, executions: Mapping[Address, bool]) -> None:
+        """Executions name this leader, or are to be forgotten."""
+        await self._commits.run(lambda connection: _keep(connection, executions))
 
     async def closed(self, closed: Mapping[Address, Closed], now_ms: int) -> None:
         """How invocations were closed."""
@@ -222,15 +233,24 @@ def _close(connection: sqlite3.Connection, closed: Mapping[Address, Closed], now
     )
 
 
+def _keep(connection: sqlite3.Connection, executions: Mapping[Address, bool]) -> None:
+    kept = [(bytes(each),) for each, is_kept in executions.items() if is_kept]
+    gone = [(bytes(each),) for each, is_kept in executions.items() if not is_kept]
+    connection.executemany("INSERT OR IGNORE INTO executions VALUES (?)", kept)
+    connection.executemany("DELETE FROM executions WHERE execution = ?", gone)
+
+
 def _recall(connection: sqlite3.Connection) -> Memory:
     cursor = connection.execute("SELECT value FROM cursor").fetchone()
     rows = connection.execute(
         f"SELECT {', '.join(_COLUMNS)}, stage, outcome FROM invocations"  # noqa: S608 - ours
         " WHERE stage != 'closed' ORDER BY expires_at_ms"
     )
+    kept = connection.execute("SELECT execution FROM executions")
     return Memory(
         cursor=cursor[0] if cursor else None,
         entries=tuple(_entry(row) for row in rows),
+        executions=tuple(Address(each) for (each,) in kept),
     )
 
 

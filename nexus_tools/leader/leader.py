@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from nexus_tools.client import WENT_BACK, Cursor, Signer, SuiClient
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.address_guard import AddressGuard
+from nexus_tools.leader.attempts import Attempts
+from nexus_tools.leader.carried_workflows import CarriedWorkflows
 from nexus_tools.leader.carrier import Carrier
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
@@ -17,6 +19,8 @@ from nexus_tools.leader.closer import Closer
 from nexus_tools.leader.closing import floor_mist
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.event_page import EventPage
+from nexus_tools.leader.execution_reader import ExecutionReader
+from nexus_tools.leader.executions import Executions
 from nexus_tools.leader.file_descriptors import allowed_calls
 from nexus_tools.leader.health import health_app, serve_health
 from nexus_tools.leader.heartbeat import Heartbeat
@@ -28,12 +32,16 @@ from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.money import Money
 from nexus_tools.leader.readiness import Readiness
 from nexus_tools.leader.signed_traffic import SignedTraffic
+from nexus_tools.leader.step_costs import cost_mist
+from nexus_tools.leader.steps import Steps
 from nexus_tools.leader.tool_call import ToolCalls
+from nexus_tools.leader.transaction_sender import TransactionSender
 from nexus_tools.leader.watcher import Watcher
 from nexus_tools.leader.workers import Workers
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
+from nexus_tools.registry import MAX_ITERATIONS, RequestIterations, RunResolver
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import outcome_bytes
 
@@ -161,7 +169,8 @@ class Leader:
             clock=self._clock,
             metrics=metrics,
         )
-        carrier = await self._carrier(stack, journal, closer)
+        workflows = CarriedWorkflows(self._chain)
+        carrier = await self._carrier(stack, journal, closer, workflows)
         group = await stack.enter_async_context(asyncio.TaskGroup())
         closed = ClosedInvocations(metrics, self._clock.now_ms, lines=config.closed_lines)
         stack.callback(closed.end)
@@ -173,9 +182,11 @@ class Leader:
             metrics=metrics,
             capacity=config.max_pending,
         )
+        executions = self._executions(group, journal, workflows)
 
         async def hand_on(page: EventPage) -> None:
             workload.drop(page.closed)
+            executions.observe(page)
             await workload.take(page.assigned)
 
         watcher = Watcher(
@@ -186,9 +197,39 @@ class Leader:
             metrics=metrics,
             hand_on=hand_on,
         )
-        return _Parts(group, journal, closer, workload, watcher)
+        return _Parts(group, journal, closer, workload, executions, watcher)
 
-    async def _carrier(self, stack: AsyncExitStack, journal: Journal, closer: Closer) -> Carrier:
+    def _executions(
+        self, group: asyncio.TaskGroup, journal: Journal, workflows: CarriedWorkflows
+    ) -> Executions:
+        reader = ExecutionReader(self._chain, workflows)
+        steps = Steps(
+            self._chain,
+            workflows,
+            reader,
+            workers=self._workers,
+            sender=TransactionSender(self._chain.client, self._config.trouble_pause_ms),
+            clock=self._clock,
+            metrics=self.metrics,
+        )
+        return Executions(
+            self._config,
+            group,
+            reader,
+            steps,
+            journal=journal,
+            clock=self._clock,
+            metrics=self.metrics,
+            leader=self.id,
+        )
+
+    async def _carrier(
+        self,
+        stack: AsyncExitStack,
+        journal: Journal,
+        closer: Closer,
+        workflows: CarriedWorkflows,
+    ) -> Carrier:
         config = self._config
         guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
         resolve = self._resolve
@@ -201,12 +242,14 @@ class Leader:
         lifetime = config.meta_lifetime_ms / 1000
         now = asyncio.get_running_loop().time
         meta = MetaCheck(client, lifetime, now) if config.check_meta else None
+        resolver = RunResolver(self._chain.client, self._chain.deployment)
         invoker = Invoker(config, client, outcome_bytes, self.metrics, traffic=self._traffic)
         return Carrier(
             config,
             self._chain,
             journal=journal,
             clock=self._clock,
+            attempts=Attempts(self._chain, workflows, resolver),
             tool_calls=ToolCalls(
                 *(guard, config.max_request_bytes, meta, invoker.lanes),
                 is_signing=self._traffic.identity is not None,
@@ -237,6 +280,9 @@ class Leader:
             parts.group.create_task(self._money().run()),
         ]
         await parts.workload.resume(memory.entries)
+        parts.executions.resume(memory.executions)
+        if memory.cursor is None:
+            background.append(parts.group.create_task(parts.executions.search()))
         watching = parts.group.create_task(self._watch(parts, memory.cursor))
         background.append(parts.group.create_task(self._listen()))
         _log.info("started", leader=str(self._chain.leader), resumed=len(memory.entries))
@@ -247,6 +293,7 @@ class Leader:
             watching.cancel()
         seconds = self._config.stop_timeout_ms / 1000
         await parts.workload.drain(self._clock.now_ms(), seconds)
+        parts.executions.stop()
         for task in background:
             task.cancel()
         _log.info("stopped", leader=str(self._chain.leader))
@@ -299,7 +346,9 @@ class Leader:
             except UnreachableError:
                 self._chain.went_back.set()
                 await asyncio.sleep(self._config.trouble_pause_ms / 1000)
-        await parts.workload.resume((await parts.journal.recall()).entries)
+        memory = await parts.journal.recall()
+        await parts.workload.resume(memory.entries)
+        parts.executions.resume(memory.executions)
 
     async def _listen(self) -> None:
         """Ask the node whether it is there, again and again, and tell what came of it."""
@@ -322,8 +371,9 @@ class Leader:
         return floor_mist(self._config.batch_size, price)
 
     def _enough_mist(self, price: int) -> int:
-        """What as many full transactions may need as are sent side by side."""
-        return self._config.max_transactions * self._floor_mist(price)
+        """What as many full transactions may need as are sent side by side, and one of steps."""
+        steps = cost_mist([RequestIterations("", (), MAX_ITERATIONS)], price)
+        return self._config.max_transactions * self._floor_mist(price) + steps
 
     async def _prune(self, journal: Journal) -> None:
         while True:
@@ -337,6 +387,7 @@ class _Parts:
     journal: Journal
     closer: Closer
     workload: Workload
+    executions: Executions
     watcher: Watcher
 
 

@@ -58,7 +58,7 @@ class LeaderMetrics:
         self.transactions = gauge("closing_transactions", "Closing transactions now.")
         self.workers = gauge("workers", "Keys here that are workers of the leader.")
         self.fees_mist = counter("fees_mist", "Fees earned since the start.")
-        self.gas_mist = gauge("gas_mist", "Gas since the start less storage rebates.")
+        self.gas_mist = gauge("gas_mist", "Gas since the start less rebates and repayments.")
         self.balance_mist = gauge("balance_mist", "What the leader's workers have, in coins too.")
         self.collateral_mist = gauge("collateral_mist", "What the leader has locked.")
         self.active = gauge("active", "Whether the leader gets new invocations.")
@@ -66,6 +66,12 @@ class LeaderMetrics:
             "earned_mist_per_hour", "Fees less gas of the last hour, or of the time until now."
         )
         self.lacking_mist = gauge("lacking_mist", "What the workers lack for the next hour.")
+        self.executions = gauge("executions", "Executions that name this leader.")
+        self.executions_ended = counter("executions_ended", "Executions ended, by how.", "status")
+        self.steps = counter("steps", "Steps of these executions, by what they did.", "step")
+        self.step_transactions = counter(
+            "step_transactions", "Transactions for steps beyond those of closings."
+        )
         self.by_tool = ToolCounts()
         all_of_them.register(self.by_tool)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from typing import Any
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
@@ -34,6 +35,16 @@ class ToolCall:
     signers: tuple[bytes, ...]
     """Those of which one has to sign the answer; with none, nobody has to."""
     validator: InterfaceValidator
+    run: str = ""
+    """What the header of a step of a workflow says."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunInputs:
+    """What the tool of a run is given, and the run's name: `execution/vertex/path/attempt`."""
+
+    name: str
+    inputs: dict[str, Any]
 
 
 class _NoCallError(Exception):
@@ -75,16 +86,22 @@ class ToolCalls:
         invocation: Invocation,
         found: FoundTool | None,
         seconds: float,
+        run: RunInputs | None = None,
     ) -> ToolCall | Failure:
-        """The tool call, whose response is awaited for `seconds`."""
+        """The tool call, whose response is awaited for `seconds`; of a `run`, with its inputs."""
         deadline = asyncio.get_running_loop().time() + seconds
         try:
-            return await self._call(assignment, invocation, _active(found), deadline)
+            return await self._call(assignment, invocation, _active(found), deadline, run)
         except _NoCallError as error:
             return failure(error.reason, error.detail)
 
     async def _call(
-        self, assignment: Assignment, invocation: Invocation, found: FoundTool, deadline: float
+        self,
+        assignment: Assignment,
+        invocation: Invocation,
+        found: FoundTool,
+        deadline: float,
+        run: RunInputs | None,
     ) -> ToolCall:
         tool, mismatch = found.tool, FailureReason.DEFINITION_MISMATCH
         try:
@@ -103,7 +120,7 @@ class ToolCalls:
             detail = "the tool signs its answers, and this leader does not sign its calls"
             raise _NoCallError(FailureReason.REFUSED, detail)
         try:
-            inputs = invocation.inputs.as_json()
+            inputs = invocation.inputs.as_json() if run is None else run.inputs
             validator.check_input(inputs)
         except ValidationError as error:
             raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
@@ -131,6 +148,7 @@ class ToolCalls:
             keys=tool.keys.keys,
             signers=invocation.signers,
             validator=validator,
+            run="" if run is None else run.name,
         )
 
 

@@ -102,7 +102,11 @@ class Watcher:
         self._written_at = now
         page.assigned = list(
             await self._journal.record_events(
-                page.assigned, page.closed, str(page.cursor), self._clock.now_ms()
+                page.assigned,
+                page.closed,
+                str(page.cursor),
+                self._clock.now_ms(),
+                page.executions,
             )
         )
         self._count(page)

@@ -58,6 +58,11 @@ class Worker:
         """What another transaction may have as its budget."""
         return self.balance_mist - self.reserved_mist
 
+    def repaid_mist(self, executed: Executed, fees_mist: int) -> int:
+        """What executions paid back of the storage that a transaction took, besides its fees."""
+        change = executed.effects.address_balance_change(self.address, SUI)
+        return change + executed.cost.net - fees_mist
+
     def learn(self, executed: Executed) -> None:
         """Know what a transaction took. What it brought can be spent once it is settled."""
         self.balance_mist += min(0, executed.effects.address_balance_change(self.address, SUI))

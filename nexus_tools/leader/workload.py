@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.carrier import Carrier
 from nexus_tools.leader.closed_invocations import ClosedInvocations
-from nexus_tools.leader.closing import Closed, End
 from nexus_tools.leader.closing_queue import ClosingQueue
+from nexus_tools.leader.end import Closed, End
 from nexus_tools.leader.journal import Entry, Stage
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.logs import get_logger

@@ -26,7 +26,7 @@ from nexus_tools.package.upgrade_lock import (
     UpgradeLocks,
     Upgrades,
 )
-from nexus_tools.package.views import LeaderState, ToolState
+from nexus_tools.package.views import LeaderState, ScheduleState, ToolState
 
 __all__ = [
     "CompiledPackage",
@@ -38,6 +38,7 @@ __all__ = [
     "PublishResult",
     "Publisher",
     "RegistryEvent",
+    "ScheduleState",
     "Sent",
     "ToolState",
     "UpgradeChanges",

@@ -30,6 +30,7 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
             *("EWrongPayment", "EClosed"),
             *("ETooEarly", "ENotExpired", "ENotClosed", "ENotSettled", "EToolWithoutKey"),
             *("EAlreadyUpgraded", "EUpgrading", "EProposed", "ENothingProposed", "EVoid"),
+            *("EPaused", "ENotPaused", "ECancelled", "ENotCancelled", "ENotCollected"),
             "EImmutable",
         }
     ),
@@ -37,7 +38,7 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
         {
             *("ENameTaken", "ENotOwner", "ENotOperator"),
             *("ELeaderNotAccepted", "ENotResponsible", "ENotWorker", "ENotRequester"),
-            "ENotOffered",
+            *("ENotOffered", "ENotNamed"),
         }
     ),
     NotFoundError: frozenset({"ENotListed", "EUnknownKey"}),

@@ -1,8 +1,9 @@
-"""What happens to tools, leaders, invocations, workflows and executions, as the chain tells it."""
+"""What happens to tools, leaders, invocations, workflows, executions and schedules."""
 
 from nexus_tools.client import EventFilter
 from nexus_tools.package.deployment import Deployment
 from nexus_tools.package.move import (
+    cleaning,
     collateral,
     dag,
     execution,
@@ -10,6 +11,7 @@ from nexus_tools.package.move import (
     leader,
     leader_registry,
     owner,
+    schedule,
     tool,
     tool_registry,
     version,
@@ -26,6 +28,8 @@ RegistryEvent = (
     | invocation.AnyEvent
     | dag.AnyEvent
     | execution.AnyEvent
+    | cleaning.AnyEvent
+    | schedule.AnyEvent
     | version.AnyEvent
 )
 """Any event of the package."""

@@ -225,6 +225,41 @@ class InvocationView:
         return now_ms >= self.expires_at_ms
 
 
+class ScheduleState(StrEnum):
+    """Whether a schedule begins executions, and why not."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    """By its owner, or since executions failed."""
+    FINISHED = "finished"
+    """Nothing more is planned."""
+    CANCELLED = "cancelled"
+
+
+class ScheduleView:
+    """Of `schedule::Schedule`. Amounts are in MIST."""
+
+    __slots__ = ()
+    funds: int
+    next_at_ms: int | None
+    is_paused: bool
+    is_cancelled: bool
+
+    @property
+    def funds_mist(self) -> int:
+        """What is left of its funds."""
+        return self.funds
+
+    @property
+    def state(self) -> ScheduleState:
+        """Whether it begins executions."""
+        if self.is_cancelled:
+            return ScheduleState.CANCELLED
+        if self.next_at_ms is None:
+            return ScheduleState.FINISHED
+        return ScheduleState.PAUSED if self.is_paused else ScheduleState.ACTIVE
+
+
 class PortsView:
     """Of `value::Ports`."""
 
@@ -265,6 +300,7 @@ BASES = {
         "tool::Tool": ToolView,
         "leader::Leader": LeaderView,
         "invocation::Invocation": InvocationView,
+        "schedule::Schedule": ScheduleView,
         "value::Ports": PortsView,
     }.items()
 }

@@ -1,6 +1,23 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.consent import DEFAULT_STEPS
+from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
+from nexus_tools.registry.execution_history import OF_EXECUTIONS, OF_RUNS, Following, RunFailure
+from nexus_tools.registry.execution_records import ExecutionRecords
+from nexus_tools.registry.execution_state import (
+    ExecutionResult,
+    ExecutionState,
+    RunState,
+    status_of,
+)
+from nexus_tools.registry.executions import (
+    DEFAULT_LASTS_MS,
+    BegunExecution,
+    Cleaned,
+    Executions,
+    ListedExecution,
+)
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -17,33 +34,78 @@ from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, re
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
+from nexus_tools.registry.run_inputs import RunResolver
+from nexus_tools.registry.schedules import CreatedSchedule, Schedules
+from nexus_tools.registry.step_commands import (
+    MAX_ITERATIONS,
+    MAX_STEPS,
+    ExecutionStep,
+    Foresight,
+    Gather,
+    RequestIterations,
+    RequestRun,
+    StepCommands,
+    add_advance,
+    closed_with,
+)
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
-from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.registry.workflow_reading import PublishedWorkflow, read_workflow
 from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
+    "DEFAULT_LASTS_MS",
     "DEFAULT_OUTCOME_BYTES",
+    "DEFAULT_STEPS",
+    "MAX_ITERATIONS",
+    "MAX_STEPS",
+    "OF_EXECUTIONS",
+    "OF_RUNS",
     "Administration",
+    "BegunExecution",
+    "Cleaned",
+    "CreatedSchedule",
+    "ExecutionCost",
+    "ExecutionRecords",
+    "ExecutionResult",
+    "ExecutionState",
+    "ExecutionStep",
+    "Executions",
+    "Following",
+    "Foresight",
+    "Gather",
     "History",
     "InvocationFailedError",
     "Invocations",
     "LeaderRecord",
     "LeaderRegistry",
+    "ListedExecution",
     "PublishResult",
     "PublishedWorkflow",
     "RegisterResult",
     "RegisteredTool",
     "Registration",
+    "RequestIterations",
+    "RequestRun",
+    "RunFailure",
+    "RunResolver",
+    "RunState",
+    "Schedules",
     "Step",
+    "StepCommands",
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",
+    "VertexCost",
     "Workflows",
+    "add_advance",
     "add_outcome",
     "add_request",
     "choose_leaders",
+    "closed_with",
     "outcome_of",
     "quote_mist",
     "read_records",
+    "read_workflow",
+    "status_of",
     "tool_facts",
 ]

@@ -41,12 +41,16 @@ DEADLINE_HEADER = "Nexus-Deadline"
 MAX_OUTCOME_BYTES_HEADER = "Nexus-Max-Outcome-Bytes"
 """How large an outcome the requester pays for."""
 
+RUN_HEADER = "Nexus-Run"
+"""Which step of a workflow it is: `execution/vertex/path/attempt`; the path is `0,2`, or empty."""
+
 CALL_HEADERS = (
     INVOCATION_HEADER,
     IDEMPOTENCY_KEY_HEADER,
     TOOL_HEADER,
     DEADLINE_HEADER,
     MAX_OUTCOME_BYTES_HEADER,
+    RUN_HEADER,
 )
 
 # --- Headers of signed requests and responses (RFC 9421, RFC 9530)

@@ -12,6 +12,8 @@ _INSTALLED = tuple(
     for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
 
+_MAX_MESSAGE = 200
+
 
 def traceback_of(error: BaseException) -> str:
     """The traceback as Python prints it, from the first frame that is the author's."""
@@ -19,6 +21,18 @@ def traceback_of(error: BaseException) -> str:
     while first is not None and not _is_authors(first.tb_frame.f_code.co_filename):
         first = first.tb_next
     return "".join(traceback.format_exception(error.with_traceback(first or error.__traceback__)))
+
+
+def cause_of(error: BaseException) -> str:
+    """What went wrong and where, in one line: `KeyError: 'title' in /home/ada/tools.py, line 8: …`.
+
+    The message of an exception has 200 characters at most.
+    """
+    message = " ".join(str(error).split())
+    if len(message) > _MAX_MESSAGE:
+        message = f"{message[: _MAX_MESSAGE - 1]}…"
+    place = place_of(error)
+    return f"{type(error).__name__}{message and ': '}{message}{place and ' in '}{place}"
 
 
 def place_of(error: BaseException) -> str:

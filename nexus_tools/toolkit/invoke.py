@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from nexus_tools.errors import ValidationError
 from nexus_tools.logs import get_logger
 from nexus_tools.tool import Answer, Problem, outcome_bytes, parse_json, protocol
-from nexus_tools.toolkit.authors_code import traceback_of
+from nexus_tools.toolkit.authors_code import cause_of, traceback_of
 from nexus_tools.toolkit.recent import RecentInvocations
 from nexus_tools.toolkit.request import (
     ClientGoneError,
@@ -122,6 +122,7 @@ class InvokeEndpoint:
         self._time_limit = TimeLimit(tool.timeout_ms / 1_000)
         self._log = _log
         self.gate: SignatureGate | None = None
+        self.tells_cause = False
 
     def bind_log(self) -> None:
         """Log as structlog is configured now: to find that out anew costs time in each call."""
@@ -243,7 +244,10 @@ class InvokeEndpoint:
         return response
 
     def _broken(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Response:
-        """The response when the tool is too slow or breaks; the cause stays in the server's log."""
+        """The response when the tool is too slow or breaks; the cause stays in the server's log.
+
+        It may name files and what they have to hide: only to its author it is told.
+        """
         if timed_out:
             detail = f"the tool took longer than {self._tool.timeout_ms} ms"
             self._log.warning(Problem.TIMED_OUT.code, tool=self._name, invocation=head.key)
@@ -255,6 +259,8 @@ class InvokeEndpoint:
             problem.code, tool=self._name, invocation=head.key, cause=traceback_of(error)
         )
         detail = "the tool broke; its operator finds the cause in the log"
+        if self.tells_cause:
+            detail = cause_of(error)
         return ProblemError(problem, detail).response()
 
 

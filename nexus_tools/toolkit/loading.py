@@ -63,6 +63,8 @@ def _is_part(name: str | None, place: str) -> bool:
 
 def _from_name(name: str) -> ModuleType:
     """Import a module of the environment or of the working directory."""
+    if Path(name).is_file():
+        raise UsageError("target_unknown", f"{name} is no Python file", hint=_HINT)
     if not all(part.isidentifier() for part in name.split(".")):
         raise UsageError("target_unknown", f"{name!r} is no name of a module", hint=_HINT)
     here = str(Path.cwd())

@@ -117,6 +117,11 @@ class ToolServer:
             endpoint.gate = gate(self._signatures, str(tool.fqn), root_url)
         self._is_gated = True
 
+    def tell_causes(self) -> None:
+        """Say in responses what broke, and where: for servers that only their author reaches."""
+        for endpoint in self._endpoints.values():
+            endpoint.tells_cause = True
+
     def refuse(self) -> None:
         """Take no more invocations: they are refused with 503, as is `/health`."""
         self._slots.is_open = False

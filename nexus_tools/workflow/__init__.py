@@ -10,6 +10,8 @@ from nexus_tools.workflow.authoring import Workflow
 from nexus_tools.workflow.document import (
     DEFAULT_GROUP,
     DIALECT,
+    ERR_EVAL,
+    MAX_EXECUTION_MS,
     Default,
     Document,
     Edge,
@@ -25,11 +27,20 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
-from nexus_tools.workflow.interfaces import ToolFacts, lint_interfaces
+from nexus_tools.workflow.interfaces import ToolFacts, ToolPorts, lint_interfaces
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.places import Place, place_of, places_in
 from nexus_tools.workflow.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex, plan_of
 from nexus_tools.workflow.reading import read_document
+from nexus_tools.workflow.records import (
+    Brought,
+    Cursor,
+    InstanceRecord,
+    Path,
+    Records,
+    RunPhase,
+    RunRecord,
+)
 from nexus_tools.workflow.runs import (
     Begun,
     Cancelled,
@@ -50,7 +61,7 @@ from nexus_tools.workflow.runs import (
     Waiting,
     WalkFailure,
 )
-from nexus_tools.workflow.semantics import Execution
+from nexus_tools.workflow.semantics import Execution, with_all_ports
 from nexus_tools.workflow.structure import Block, BlockKind, Structure, structure_of
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
@@ -74,6 +85,8 @@ if TYPE_CHECKING:
         ToolFunction,
         chosen_group,
         entry_names,
+        entry_values,
+        needed_names,
         read_stubs,
         simulate,
     )
@@ -81,13 +94,17 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_GROUP",
     "DIALECT",
+    "ERR_EVAL",
+    "MAX_EXECUTION_MS",
     "Begun",
     "Block",
     "BlockKind",
+    "Brought",
     "Cancelled",
     "Change",
     "Closed",
     "Collected",
+    "Cursor",
     "Default",
     "Document",
     "Edge",
@@ -99,8 +116,10 @@ __all__ = [
     "Given",
     "Input",
     "InputPort",
+    "InstanceRecord",
     "Output",
     "OutputPort",
+    "Path",
     "Phase",
     "Place",
     "Plan",
@@ -108,10 +127,13 @@ __all__ = [
     "PlannedEdge",
     "PlannedVertex",
     "PostFailureAction",
+    "Records",
     "Reference",
     "Requested",
     "Result",
     "Run",
+    "RunPhase",
+    "RunRecord",
     "Settled",
     "Severity",
     "SimulatedCall",
@@ -128,6 +150,7 @@ __all__ = [
     "TimedOut",
     "ToolFacts",
     "ToolFunction",
+    "ToolPorts",
     "Value",
     "Verifier",
     "Vertex",
@@ -142,8 +165,10 @@ __all__ = [
     "draw_svg",
     "draw_terminal",
     "entry_names",
+    "entry_values",
     "lint",
     "lint_interfaces",
+    "needed_names",
     "place_of",
     "places_in",
     "plan_of",
@@ -152,6 +177,7 @@ __all__ = [
     "simulate",
     "structure_of",
     "violations_error",
+    "with_all_ports",
 ]
 
 __getattr__ = late_names(
@@ -171,6 +197,8 @@ __getattr__ = late_names(
             "ToolFunction",
             "chosen_group",
             "entry_names",
+            "entry_values",
+            "needed_names",
             "read_stubs",
             "simulate",
         ),

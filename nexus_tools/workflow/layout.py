@@ -118,8 +118,10 @@ def lay_out(
     if not boxes:
         return Layout(Size(0, 0), (), (Area(0, 0, 0, 0),) * len(frames), ())
     fine = spacing.fineness
-    nodes = [*_nodes(boxes, lines, frames, spacing)]
-    graph = {"nodes": nodes, "edges": [*_edges(boxes, lines)]}
+    order = _side_by_side(lines)
+    drawn = [lines[number] for number in order]
+    nodes = [*_nodes(boxes, drawn, frames, spacing)]
+    graph = {"nodes": nodes, "edges": [*_edges(boxes, drawn)]}
     found = graphlay.layout(graph, options=_options(spacing)).raw
     # At the rims there is room for ends of lines, which nobody needs.
     rim = min(spacing.ends, spacing.lanes) * fine
@@ -138,15 +140,27 @@ def lay_out(
     ways = [_squared([point(each) for each in edge["points"]]) for edge in found["edges"]]
     labels = areas[len(boxes) : len(boxes) + len(lines)]
     ends = spacing.ends
+    routes = {
+        number: Route(_longer(before[::-1], ends)[::-1], label, _longer(after, ends))
+        for number, before, label, after in zip(order, ways[::2], labels, ways[1::2], strict=True)
+    }
     return Layout(
         Size((right - left) / fine, (bottom - top) / fine),
         tuple(_lower(each, ends) for each in areas[: len(boxes)]),
         tuple(_lower(each, spacing.lanes) for each in areas[len(boxes) + len(lines) :]),
-        tuple(
-            Route(_longer(before[::-1], ends)[::-1], label, _longer(after, ends))
-            for before, label, after in zip(ways[::2], labels, ways[1::2], strict=True)
-        ),
+        tuple(routes[number] for number in range(len(lines))),
     )
+
+
+def _side_by_side(lines: Sequence[Line]) -> list[int]:
+    """The lines by number, those between the same boxes one after the other.
+
+    Otherwise the library takes the later ones for a reason to put their boxes in another order.
+    """
+    first: dict[tuple[int, int], int] = {}
+    for number, line in enumerate(lines):
+        first.setdefault((line.source, line.target), number)
+    return sorted(range(len(lines)), key=lambda each: first[lines[each].source, lines[each].target])
 
 
 def _lower(area: Area, gap: float) -> Area:

@@ -69,6 +69,8 @@ class PlannedEdge:
 class PlannedVertex:
     """A vertex with its ports, in which `into` has the edges of each, and the blocks around it.
 
+    Ports are in the order of their names, in which tools sign them.
+
     `constants` are ports with a default value, `entries` are entry ports.
     """
 
@@ -88,8 +90,8 @@ class PlannedBlock:
 
     An instance opens when its `needs` are there: for a region all ports that edges from outside
     lead to, for a loop those of `static` edges. Then the `cursors` of a region start, one run for
-    each iteration, and the `starts` of a loop, vertices and regions, may. `collects` are the ports
-    that get a list when a region closes.
+    each iteration, and the `starts` of a loop may: vertices and regions that wait for nothing from
+    inside. `collects` are the ports that get a list when a region closes.
     """
 
     kind: BlockKind
@@ -140,17 +142,25 @@ def _check(document: Document, structure: Structure) -> None:
 class _Planner:
     def __init__(self, document: Document, structure: Structure) -> None:
         self._document = document
+        self._structure = structure
+        self._declared = {vertex.name: vertex for vertex in document.vertices}
         self._blocks = structure.blocks
         self._around = structure.around
+        self._ancestors: list[tuple[int, ...]] = []
+        for parent in (block.parent for block in structure.blocks):  # parents come first
+            self._ancestors.append(() if parent is None else (*self._ancestors[parent], parent))
         self._edges = [self._edge(number, edge) for number, edge in enumerate(document.edges)]
         self._into: dict[str, list[PlannedEdge]] = defaultdict(list)
         self._out: dict[str, list[PlannedEdge]] = defaultdict(list)
         self._entering: dict[int, list[PlannedEdge]] = defaultdict(list)
+        self._needs: dict[int, dict[InputPort, None]] = defaultdict(dict)
         for edge in self._edges:
             self._into[edge.target.vertex].append(edge)
             self._out[edge.source.vertex].append(edge)
-            for block in self._around[edge.target.vertex][edge.keeps :]:
+            for block in structure.entered_by(document.edges[edge.number]):
                 self._entering[block].append(edge)
+            for block in structure.awaiting(document.edges[edge.number]):
+                self._needs[block].setdefault(edge.target)
         self._constants: dict[str, list[str]] = defaultdict(list)
         for each in document.defaults:
             self._constants[each.target.vertex].append(each.target.port)
@@ -169,7 +179,8 @@ class _Planner:
         leaves_nothing = kind is EdgeKind.BREAK and keeps == len(source)
         if enters_nothing or leaves_nothing:
             kind = EdgeKind.NORMAL
-        zeros, scope = self._scope(kind, enters)
+        scope = next(iter(self._structure.awaiting(edge)), None)
+        zeros = len(enters) if scope is None else enters.index(scope)
         loops = (at for at in range(keeps, len(target)) if self._is_loop(target[at]))
         regions = [at for at, block in enumerate(target) if not self._is_loop(block)]
         return PlannedEdge(
@@ -184,13 +195,6 @@ class _Planner:
             regions[-1] if kind is EdgeKind.FOR_EACH else None,
             source[-1] if kind is EdgeKind.COLLECT else None,
         )
-
-    def _scope(self, kind: EdgeKind, enters: tuple[int, ...]) -> tuple[int, int | None]:
-        """How many loops are entered before the scope, and the scope."""
-        for zeros, block in enumerate(enters):
-            if kind is EdgeKind.STATIC or not self._is_loop(block):
-                return zeros, block
-        return len(enters), None
 
     def _is_loop(self, block: int) -> bool:
         return self._blocks[block].kind is BlockKind.LOOP
@@ -211,7 +215,7 @@ class _Planner:
         return PlannedVertex(
             vertex,
             self._around[vertex.name],
-            dict(into),
+            dict(sorted(into.items())),
             frozenset(constants),
             frozenset(vertex.entry_ports),
             dict(variants),
@@ -226,7 +230,7 @@ class _Planner:
 
     def _block(self, number: int) -> PlannedBlock:
         block = self._blocks[number]
-        around = self._ancestors(number)
+        around = self._ancestors[number]
         loop = self._is_loop(number)
         out = (edge for name in block.vertices for edge in self._out[name])
         collects = {edge.target: edge for edge in out if edge.left == number}
@@ -234,27 +238,11 @@ class _Planner:
             block.kind,
             around,
             self._region(around),
-            tuple(self._needs(number)),
+            tuple(self._needs[number]),
             () if loop else tuple(self._cursors(number)),
             tuple(self._starts(number)) if loop else (),
             collects,
         )
-
-    def _ancestors(self, number: int) -> tuple[int, ...]:
-        around: tuple[int, ...] = ()
-        parent = self._blocks[number].parent
-        while parent is not None:
-            around = (parent, *around)
-            parent = self._blocks[parent].parent
-        return around
-
-    def _needs(self, number: int) -> list[InputPort]:
-        entering = (
-            edge.target
-            for edge in self._entering[number]
-            if edge.kind is EdgeKind.STATIC or not self._is_loop(number)
-        )
-        return list(dict.fromkeys(entering))
 
     def _cursors(self, region: int) -> Iterator[str]:
         """The heads of which each iteration starts as soon as the region is open."""
@@ -264,7 +252,7 @@ class _Planner:
         for name in self._blocks[region].heads:
             around = self._around[name]
             loops = around[around.index(region) + 1 :]
-            needs = {port for loop in loops for port in self._needs(loop)}
+            needs = {port for loop in loops for port in self._needs[loop]}
             inner = {
                 edge.target
                 for edge in self._into[name]
@@ -275,11 +263,27 @@ class _Planner:
                 yield name
 
     def _starts(self, loop: int) -> Iterator[str | int]:
-        """The vertices and regions of its first round in which no region is in between."""
+        """The vertices and regions that wait for nothing from inside the loop.
+
+        Only those can start by its opening, all others do by what comes later. None of them has a
+        region in between.
+        """
+        region = self._region(self._ancestors[loop])
+        brought = {edge.target for edge in self._entering[loop]}
         for name in self._blocks[loop].vertices:
-            if self._region(self._around[name]) == self._region(self._ancestors(loop)):
-                yield name
-        for number, block in enumerate(self._blocks):
-            around = self._ancestors(number) if block.kind is BlockKind.REGION else ()
-            if loop in around and self._region(around) == self._region(self._ancestors(loop)):
+            around = self._around[name]
+            if self._region(around) == region:
+                inner = around[around.index(loop) + 1 :]
+                needs = (self._needs[block] for block in inner)
+                if brought.issuperset(self._fed(name).union(*needs)):
+                    yield name
+        for number, around in enumerate(self._ancestors):
+            if self._is_loop(number) or loop not in around:
+                continue
+            if self._region(around) == region and brought.issuperset(self._needs[number]):
                 yield number
+
+    def _fed(self, name: str) -> set[InputPort]:
+        """The ports of a vertex to which nothing but edges brings values."""
+        given = {*self._declared[name].entry_ports, *self._constants[name]}
+        return {edge.target for edge in self._into[name] if edge.target.port not in given}

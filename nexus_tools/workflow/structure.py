@@ -19,12 +19,19 @@ its heads reach by all edges but the `break` edges of its sources, within the re
 """
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from nexus_tools.workflow.document import Document, Edge, EdgeKind, InputPort
 from nexus_tools.workflow.violation import Violation
+
+MAX_IN_BLOCKS = 2**18
+"""How many vertices regions may have, and loops, each counted in all of them around it."""
+
+# With these it makes no sense to say which edge leaves which block.
+_UNCLEAR = frozenset({"blocks_cross", "too_large"})
 
 
 class BlockKind(StrEnum):
@@ -61,6 +68,19 @@ class Structure:
     around: Mapping[str, tuple[int, ...]]
     problems: tuple[Violation, ...]
 
+    def entered_by(self, edge: Edge) -> tuple[int, ...]:
+        """The blocks into which an edge leads, outermost first."""
+        source, target = (self.around.get(each.vertex, ()) for each in (edge.source, edge.target))
+        return target[shared_length(source, target) :]
+
+    def awaiting(self, edge: Edge) -> tuple[int, ...]:
+        """Those of them that do not open before its value is there: regions; if it stays, all."""
+        return tuple(
+            block
+            for block in self.entered_by(edge)
+            if edge.kind is EdgeKind.STATIC or self.blocks[block].kind is BlockKind.REGION
+        )
+
 
 @dataclass(slots=True)
 class _Candidate:
@@ -79,7 +99,7 @@ def structure_of(document: Document) -> Structure:
     regions = _Regions(graph)
     candidates = [*regions.candidates(), *_loops(graph, regions)]
     blocks, around = _nested(graph, candidates)
-    if not any(problem.rule == "blocks_cross" for problem in graph.problems):
+    if not any(problem.rule in _UNCLEAR for problem in graph.problems):
         _check_edges(graph, blocks, around, candidates)
     return Structure(blocks, around, tuple(dict.fromkeys(graph.problems)))
 
@@ -89,19 +109,20 @@ class _Graph:
 
     def __init__(self, document: Document) -> None:
         self.names = tuple(dict.fromkeys(vertex.name for vertex in document.vertices))
+        self.place = {name: at for at, name in enumerate(self.names)}
         self.problems: list[Violation] = []
         known = set(self.names)
-        self.edges: list[tuple[int, Edge]] = [
-            (number, edge)
+        self.edges: dict[int, Edge] = {
+            number: edge
             for number, edge in enumerate(document.edges)
             if edge.source.vertex in known and edge.target.vertex in known
-        ]
+        }
         self.out: dict[str, list[tuple[int, Edge]]] = defaultdict(list)
-        for number, edge in self.edges:
+        for number, edge in self.edges.items():
             self.out[edge.source.vertex].append((number, edge))
 
     def of_kind(self, kind: EdgeKind) -> list[tuple[int, Edge]]:
-        return [(number, edge) for number, edge in self.edges if edge.kind is kind]
+        return [(number, edge) for number, edge in self.edges.items() if edge.kind is kind]
 
     def complain(self, rule: str, number: int, message: str) -> None:
         self.problems.append(Violation(rule, message, f"/edges/{number}"))
@@ -117,7 +138,7 @@ class _Regions:
         self._graph = graph
         self.depth = _depths(graph)
         self._joined = _Joined()
-        for _, edge in graph.edges:
+        for edge in graph.edges.values():
             source, target = edge.source.vertex, edge.target.vertex
             levels = min(self.depth[source], self.depth[target])
             if edge.kind is EdgeKind.COLLECT:
@@ -126,28 +147,32 @@ class _Regions:
                 for level in range(1, levels + 1):
                     self._joined.join((source, level), (target, level))
 
-    def around(self, vertex: str) -> tuple[object, ...]:
-        """A mark for each region around the vertex, outermost first."""
-        return tuple(
-            self._joined.root((vertex, level)) for level in range(1, self.depth[vertex] + 1)
-        )
+    @cached_property
+    def around(self) -> dict[str, tuple[object, ...]]:
+        """Of each vertex, a mark for each region around it, outermost first."""
+        return {
+            vertex: tuple(self._joined.root((vertex, level)) for level in range(1, depth + 1))
+            for vertex, depth in self.depth.items()
+        }
 
     def candidates(self) -> list[_Candidate]:
         found: dict[object, _Candidate] = {}
         for number, edge in self._graph.of_kind(EdgeKind.FOR_EACH):
-            around = self.around(edge.target.vertex)
+            around = self.around[edge.target.vertex]
             if around:
                 made = _Candidate(BlockKind.REGION, set(), set(), number)
                 found.setdefault(around[-1], made).heads.add(edge.target.vertex)
         for name in self._graph.names:
-            for mark in self.around(name):
+            for mark in self.around[name]:
                 found[mark].vertices.add(name)
         return list(found.values())
 
 
 def _depths(graph: _Graph) -> dict[str, int]:
     """In how many regions each vertex is; vertices on a circle are in none."""
-    forward = [(number, edge) for number, edge in graph.edges if edge.kind is not EdgeKind.DO_WHILE]
+    forward = [
+        (number, edge) for number, edge in graph.edges.items() if edge.kind is not EdgeKind.DO_WHILE
+    ]
     missing = dict.fromkeys(graph.names, 0)
     for _, edge in forward:
         missing[edge.target.vertex] += 1
@@ -165,6 +190,9 @@ def _depths(graph: _Graph) -> dict[str, int]:
     for number, edge in forward:
         if missing[edge.source.vertex] and missing[edge.target.vertex]:
             graph.complain("cycle", number, f"'{edge.source}' is on a cycle, or behind one")
+    if sum(depth.values()) > MAX_IN_BLOCKS:
+        _complain_of_size(graph, graph.of_kind(EdgeKind.FOR_EACH)[0][0], "regions")
+        return dict.fromkeys(graph.names, 0)
     return {name: 0 if missing[name] else depth[name] for name in graph.names}
 
 
@@ -202,20 +230,26 @@ def _loops(graph: _Graph, regions: _Regions) -> list[_Candidate]:
         loop = found.setdefault(joined.root(("head", edge.target.vertex)), made)
         loop.heads.add(edge.target.vertex)
         loop.sources |= {edge.source.vertex}
+    size = 0
     for loop in found.values():
         loop.vertices = _reach(graph, regions, loop)
-        for number, edge in again:
-            if edge.source.vertex in loop.sources - loop.vertices:
-                graph.complain(
-                    "repeats_nothing",
-                    number,
-                    f"'{edge.target.vertex}' does not reach '{edge.source}', which repeats it",
-                )
+        size += len(loop.vertices)
+        if size > MAX_IN_BLOCKS:
+            _complain_of_size(graph, loop.edge, "loops")
+            return []
+    for number, edge in again:
+        loop = found[joined.root(("head", edge.target.vertex))]
+        if edge.source.vertex not in loop.vertices:
+            graph.complain(
+                "repeats_nothing",
+                number,
+                f"'{edge.target.vertex}' does not reach '{edge.source}', which repeats it",
+            )
     return list(found.values())
 
 
 def _reach(graph: _Graph, regions: _Regions, loop: _Candidate) -> set[str]:
-    home = regions.around(min(loop.heads))
+    home = regions.around[min(loop.heads)]
     reached, todo = set(loop.heads), sorted(loop.heads)
     while todo:
         name = todo.pop()
@@ -223,7 +257,7 @@ def _reach(graph: _Graph, regions: _Regions, loop: _Candidate) -> set[str]:
             target = edge.target.vertex
             breaks = edge.kind is EdgeKind.BREAK and name in loop.sources
             # A collect edge may leave a region that has the whole loop inside.
-            stays = regions.around(target)[: len(home)] == home
+            stays = regions.around[target][: len(home)] == home
             if stays and not breaks and target not in reached:
                 reached.add(target)
                 todo.append(target)
@@ -247,8 +281,8 @@ def _nested(
             graph.complain("blocks_cross", each.edge, _crossing(graph, candidates, number))
         for name in each.vertices:
             chains[name].append(number)
-        ordered = tuple(name for name in graph.names if name in each.vertices)
-        heads = tuple(name for name in graph.names if name in each.heads)
+        ordered = tuple(sorted(each.vertices, key=graph.place.__getitem__))
+        heads = tuple(sorted(each.heads, key=graph.place.__getitem__))
         blocks.append(Block(each.kind, parent, ordered, heads))
     return tuple(blocks), {name: tuple(chain) for name, chain in chains.items()}
 
@@ -262,10 +296,10 @@ def _crossing(graph: _Graph, candidates: list[_Candidate], number: int) -> str:
     other = next(
         each
         for each in candidates[:number]
-        if each.vertices & block.vertices
+        if not each.vertices.isdisjoint(block.vertices)
         and (block.vertices - each.vertices or _are_twins(block, each))
     )
-    shared = min(block.vertices & other.vertices, key=graph.names.index)
+    shared = min(block.vertices & other.vertices, key=graph.place.__getitem__)
     return (
         f"'{shared}' is in {_named(block)} and in {_named(other)}, and neither is inside the other"
     )
@@ -282,13 +316,12 @@ def _check_edges(
     candidates: list[_Candidate],
 ) -> None:
     """`collect` and `break` leave their own block, and no edge leaves another."""
-    for number, edge in graph.edges:
+    for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
         left = source[shared_length(source, target) :]
         inner = candidates[source[-1]] if source else None
         if edge.kind is EdgeKind.COLLECT:
-            kinds = tuple(blocks[block].kind for block in source)
-            _check_collect(graph, number, edge, kinds, len(source) - len(left))
+            _check_collect(graph, blocks, around, number)
         elif edge.kind is EdgeKind.BREAK and not any(
             edge.source.vertex in each.sources for each in candidates
         ):
@@ -306,7 +339,7 @@ def _check_edges(
 def _check_static(graph: _Graph, around: Mapping[str, tuple[int, ...]]) -> None:
     """What enters a block for one port stays there in all rounds, or nothing of it does."""
     entered: dict[tuple[InputPort, bool], set[int]] = defaultdict(set)
-    for number, edge in graph.edges:
+    for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
         blocks, static = target[shared_length(source, target) :], edge.kind is EdgeKind.STATIC
         entered[edge.target, static].update(blocks)
@@ -316,19 +349,26 @@ def _check_static(graph: _Graph, around: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _check_collect(
-    graph: _Graph, number: int, edge: Edge, source: tuple[BlockKind, ...], shared: int
+    graph: _Graph, blocks: tuple[Block, ...], around: Mapping[str, tuple[int, ...]], number: int
 ) -> None:
-    left = source[shared:]
-    if BlockKind.REGION not in source:
+    edge = graph.edges[number]
+    source, target = around[edge.source.vertex], around[edge.target.vertex]
+    left = source[shared_length(source, target) :]
+    regions = [block for block in source if blocks[block].kind is BlockKind.REGION]
+    if not regions:
         graph.complain("collects_nothing", number, f"'{edge.source}' is not in a region")
     elif not left:
-        graph.complain(
-            "collects_into_itself",
-            number,
-            f"'{edge.target}' is in the region whose iterations it is to gather",
-        )
-    elif left != (BlockKind.REGION,):
+        by = drawn_by(graph.edges.values(), around, edge.target.vertex, regions[-1])
+        message = f"'{edge.target}' is in the region whose iterations it is to gather"
+        drawn = f": '{by.source}' draws it there" if by else ""
+        graph.complain("collects_into_itself", number, message + drawn)
+    elif left != (regions[-1],):
         _complain_of_leaving(graph, number, edge)
+
+
+def _complain_of_size(graph: _Graph, number: int, blocks: str) -> None:
+    message = f"The {blocks} have more than {MAX_IN_BLOCKS} vertices, each counted in all around it"
+    graph.complain("too_large", number, message)
 
 
 def _complain_of_leaving(graph: _Graph, number: int, edge: Edge) -> None:
@@ -337,6 +377,18 @@ def _complain_of_leaving(graph: _Graph, number: int, edge: Edge) -> None:
         number,
         f"The edge from '{edge.source}' to '{edge.target}' leaves more than its own block",
     )
+
+
+def drawn_by(
+    edges: Iterable[Edge], around: Mapping[str, tuple[int, ...]], vertex: str, block: int
+) -> Edge | None:
+    """The edge that has a vertex be in a region: one from inside that does not lead out."""
+    for edge in edges:
+        is_from_inside = block in around.get(edge.source.vertex, ())
+        leads_in = edge.kind not in (EdgeKind.COLLECT, EdgeKind.DO_WHILE)
+        if edge.target.vertex == vertex and is_from_inside and leads_in:
+            return edge
+    return None
 
 
 def shared_length(one: tuple[int, ...], other: tuple[int, ...]) -> int:

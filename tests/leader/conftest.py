@@ -37,7 +37,15 @@ from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.workers import Workers
-from nexus_tools.package import Publisher, event_filter, load_package, parse_event, ports_of
+from nexus_tools.package import (
+    Publisher,
+    event_filter,
+    load_package,
+    make_ports,
+    parse_event,
+    ports_of,
+)
+from nexus_tools.package.move import execution as moves
 from nexus_tools.package.move.invocation import (
     Invocation,
     InvocationFailed,
@@ -50,6 +58,7 @@ from nexus_tools.registry import (
     LeaderRegistry,
     Registration,
     ToolRegistry,
+    Workflows,
     add_request,
     quote_mist,
 )
@@ -58,8 +67,18 @@ from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.signature import SignatureScheme
 from nexus_tools.tool import InterfaceValidator, ToolDefinition, canonical_json
 from nexus_tools.toolkit import ToolServer, Variant, tool
+from nexus_tools.workflow import DEFAULT_GROUP
 
 TIMEOUT_S = 60
+STEP_EVENTS = (
+    InvocationRequested,
+    moves.ExecutionBegun,
+    moves.ExecutionAdvanced,
+    moves.RunRefused,
+    moves.RegionGathered,
+    moves.ExecutionShort,
+    moves.ExecutionEnded,
+)
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
 
@@ -306,6 +325,65 @@ class World:
         events = [parse_event(self.deployment, event) for event in sent.events]
         return [event.invocation for event in events if isinstance(event, InvocationRequested)]
 
+    async def begin(self, workflow, inputs=None, *, leaders=None, funds_mist=10**9, **terms):
+        """Begin an execution with the default group, all in one transaction; its id.
+
+        `inputs` are values by vertex and port. Nothing is requested: the leader sees to it.
+        """
+        settings = await self.leaders.settings()
+        named = leaders or [each.id for each in self.known[:2]]
+        builder, package = TransactionBuilder(), self.deployment.package
+        prices = [terms.get("max_price_mist", 10**6)] * len(workflow.tools)
+        execution = moves.begin(
+            *(builder, package, self.deployment.leader_registry, settings.revision),
+            *(workflow.id, list(workflow.plan.groups).index(DEFAULT_GROUP), named[0], prices),
+            *(terms.get("max_outcome_bytes", 1_000), terms.get("max_steps", 1_000)),
+            terms.get("lasts_ms", 86_400_000),
+            builder.split_coins(builder.gas, [funds_mist])[0],
+        )
+        if len(named) > 1:
+            moves.name_backup(builder, package, execution, named[1])
+        numbers = list(workflow.plan.vertices)
+        for vertex, values in (inputs or {}).items():
+            ports = make_ports(builder, package, ports_of(values))
+            moves.give(builder, package, execution, numbers.index(vertex), ports)
+        moves.share(builder, package, execution)
+        events = self.parsed(await self.invocations.send(builder))
+        return next(each.execution for each in events if isinstance(each, moves.ExecutionBegun))
+
+    def parsed(self, sent):
+        """The events of a transaction."""
+        return [parse_event(self.deployment, event) for event in sent.events]
+
+    async def publish(self, document):
+        """A workflow of a document, under a name of its own."""
+        fqn = f"xyz.example.flow{secrets.token_hex(4)}@1"
+        workflows = Workflows(self.client, self.deployment)
+        await workflows.publish(document, fqn)
+        return await workflows.get(fqn)
+
+    async def events_of(self, execution, *, until=moves.ExecutionEnded):
+        """All events of an execution, up to the first one of a kind."""
+        kinds = event_filter(self.deployment, *STEP_EVENTS)
+        found = []
+        async with asyncio.timeout(60):
+            async for item in follow_events(self.client, kinds, Cursor.beginning()):
+                if isinstance(item, EventRecord):
+                    event = parse_event(self.deployment, item.event)
+                    attempt = getattr(event, "attempt", None)
+                    if execution in (
+                        getattr(event, "execution", None),
+                        attempt and attempt.execution,
+                    ):
+                        found.append(event)
+                        if isinstance(event, until):
+                            return found
+        raise AssertionError("events end")
+
+    async def ended(self, execution):
+        """How an execution ended."""
+        return (await self.events_of(execution))[-1]
+
     async def closed(self, *ids):
         """The invocations, once all of them are closed."""
         async with asyncio.timeout(60):
@@ -454,6 +532,7 @@ def requested(invocation):
         invocation.max_outcome_bytes,
         bool(invocation.signers),
         invocation.tool_revision,
+        invocation.attempt,
     )
 
 

@@ -23,6 +23,7 @@ def requested(*leaders):
         max_outcome_bytes=1_000,
         requires_signed_outcome=False,
         tool_revision=0,
+        attempt=None,
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.closed_invocations import ClosedInvocations
-from nexus_tools.leader.closing import Closed, End
+from nexus_tools.leader.end import Closed, End
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason

@@ -4,8 +4,9 @@ from dataclasses import replace
 import pytest
 
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing import Closed, Closing, ClosingBatch
+from nexus_tools.leader.closing import Closing, ClosingBatch
 from nexus_tools.leader.closing_queue import ClosingQueue
+from nexus_tools.leader.end import Closed
 from nexus_tools.package import Deployment, ports_of
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.digest import Digest
@@ -188,7 +189,8 @@ def names(kind):
 
 
 async def test_each_outcome_is_closed_as_what_it_is_in_their_order(batch):
-    closes = [name for name in names(batch.build()) if name.startswith("invocation")]
+    modules = ("invocation", "signed_outcome")
+    closes = [name for name in names(batch.build()) if name.startswith(modules)]
     expected = ["invocation::settle", "invocation::fail", "signed_outcome::settle"]
     assert closes == expected
 

@@ -1,11 +1,11 @@
 import pytest
 
 from nexus_tools.client import Cursor, EventRecord, Progress
-from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.end import Closed
 from nexus_tools.leader.event_page import EventPage
 from nexus_tools.package import Deployment
 from nexus_tools.sui.address import ADDRESS, Address
-from nexus_tools.sui.bcs import boolean, record, string, u64, vector
+from nexus_tools.sui.bcs import boolean, option, record, string, u8, u64, vector
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.event import Event
 from nexus_tools.sui.type_tag import StructTag
@@ -20,7 +20,7 @@ FQN = "xyz.example.math.add@1"
 FIELDS = {
     "InvocationRequested": (
         *(ADDRESS, ADDRESS, string, ADDRESS, vector(ADDRESS)),
-        *(u64, u64, u64, u64, u64, u64, boolean, u64),
+        *(u64, u64, u64, u64, u64, u64, boolean, u64, option(u8)),
     ),
     "InvocationSettled": (
         *(ADDRESS, ADDRESS, string, ADDRESS, ADDRESS, string, u64, ADDRESS, u64, u64, u64),
@@ -43,7 +43,9 @@ def event(place, name, invocation, *values, package=PACKAGE):
 
 def requested(place, invocation, *leaders, at_ms=1_000):
     times = (at_ms, 500, at_ms + 1_000 * len(leaders))
-    return event(place, "InvocationRequested", invocation, leaders, *times, 0, 0, 100, False, 1)
+    return event(
+        place, "InvocationRequested", invocation, leaders, *times, 0, 0, 100, False, 1, None
+    )
 
 
 def settled(place, invocation, leader, *, at_ms=1_200):
@@ -102,6 +104,6 @@ def test_the_latest_time_of_any_event_is_kept():
 
 @pytest.mark.parametrize("package", [Address.of(0x99)])
 def test_events_of_another_package_mean_nothing(package):
-    leaders = ((ME,), 1_000, 500, 2_000, 0, 0, 100, False, 1)
+    leaders = ((ME,), 1_000, 500, 2_000, 0, 0, 100, False, 1, None)
     page = read(event(1, "InvocationRequested", A, *leaders, package=package))
     assert page.is_empty

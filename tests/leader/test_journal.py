@@ -10,7 +10,7 @@ import pytest
 
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.end import Closed
 from nexus_tools.leader.journal import Journal, Stage
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature
@@ -243,7 +243,7 @@ VICTIM = """
 import asyncio, sys
 from pathlib import Path
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.end import Closed
 from nexus_tools.leader.journal import Journal
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer

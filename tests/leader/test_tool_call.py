@@ -54,8 +54,8 @@ def make_tool(add_definition):
 
 def invocation_with(ports, signers=()):
     terms = (1_000, 10_000, 25_000, 0, Address.of(6), 0, 0, 0, 1_000)
-    state = (signers, 0, 1, 0, State.Requested())
-    named = (INVOCATION, TOOL, ASSIGNMENT.fqn, Address.of(5), ports, (LEADER,))
+    state = (False, signers, 0, 1, 0, State.Requested())
+    named = (INVOCATION, TOOL, ASSIGNMENT.fqn, Address.of(5), None, ports, (LEADER,))
     return Invocation(*named, *terms, *state)
 
 

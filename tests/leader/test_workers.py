@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from nexus_tools.errors import NotNowError
-from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.end import Closed
 from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder

@@ -30,6 +30,7 @@ FIRST, SECOND = "/xyz.example.test.first@1", "/xyz.example.test.second@1"
 def module(tmp_path, monkeypatch):
     (tmp_path / "authored_tools.py").write_text(MODULE)
     (tmp_path / "empty_tools.py").write_text("")
+    (tmp_path / "workflow.json").write_text("{}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -68,6 +69,7 @@ def test_a_file_is_found_by_its_path(module, tmp_path_factory, monkeypatch):
         "authored_tools:",
         "empty_tools",
         "../authored_tools",
+        "workflow.json",
         "",
     ],
 )
@@ -77,6 +79,12 @@ def test_what_is_no_tool_is_refused(target):
         load(target)
     assert caught.value.code == "target_unknown"
     assert caught.value.hint
+
+
+@pytest.mark.usefixtures("module")
+def test_a_file_that_is_none_of_python_is_said_so():
+    with pytest.raises(UsageError, match=r"workflow\.json is no Python file"):
+        load("workflow.json")
 
 
 def test_the_sample_tools_are_served(examples_path):

@@ -206,3 +206,16 @@ def test_equal_branches_stand_beside_each_other_in_their_order():
     assert len({area.top for area in branches}) == 1
     assert branches[0].right < branches[1].left < branches[1].right < branches[2].left
     assert first.left == branches[1].left == last.left
+
+
+@pytest.mark.parametrize("count", [2, 5, 9])
+def test_branches_with_several_lines_stand_beside_each_other_in_the_order_of_the_first(count):
+    branches = range(1, count + 1)
+    fork = [Line(0, branch, Size(10 * branch, 5)) for branch in branches]
+    join = [Line(branch, count + 1, Size(10, 5)) for branch in branches]
+    more = [Line(0, branch, Size(10, 5)) for branch in branches if branch % 3]
+    _, *areas, _ = lay_out(
+        [Box(Size(40, 20))] * (count + 2), [*fork, *join, *more], [], PIXELS
+    ).boxes
+    lefts = [area.left for area in areas]
+    assert lefts == sorted(lefts)

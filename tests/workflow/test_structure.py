@@ -141,7 +141,9 @@ def test_an_edge_that_leaves_a_loop_and_a_region_is_a_problem():
 
 
 def test_a_collect_into_its_own_region_is_a_problem():
-    assert problems(*MAPPED, "b.ok.u -> d.y") == [("collects_into_itself", "/edges/2")]
+    [problem] = structure_of(document(*MAPPED, "b.ok.u -> d.y")).problems
+    assert (problem.rule, problem.pointer) == ("collects_into_itself", "/edges/2")
+    assert problem.message.endswith("is to gather: 'b.ok.u' draws it there")
 
 
 def test_a_collect_outside_of_regions_is_a_problem():
@@ -185,3 +187,16 @@ def test_a_document_with_an_edge_to_nothing_has_no_plan():
     value["vertices"].pop()
     with pytest.raises(ValidationError, match="There is no vertex 'b' at /edges/0"):
         plan_of(read_document(json.dumps(value))[0])
+
+
+def test_loops_upon_loops_are_bounded():
+    lines = ["> v0.x", *(f"v{at}.ok.t -> v{at + 1}.x" for at in range(800))]
+    for at in range(797):
+        lines += [f"v{at + 2}.poor.t do_while v{at}.x", f"v{at + 2}.good.t break v800.y{at}"]
+    [(rule, _)] = problems(*lines)
+    assert rule == "too_large"
+
+
+def test_regions_in_regions_are_bounded():
+    lines = [f"v{at}.ok.t for_each v{at + 1}.x" for at in range(730)]
+    assert problems("> v0.x", *lines) == [("too_large", "/edges/0")]

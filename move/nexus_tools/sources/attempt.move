@@ -1,7 +1,8 @@
 /// An attempt to carry a run of an execution: what an invocation is that belongs to one.
 ///
-/// Fees are paid once for all attempts of a run: from the second one on, failing pays nothing, and
-/// settling pays what it is worth beyond failing. So no leader is paid more for failing a run first.
+/// Fees are paid once for all attempts of a run: from the second one on, failing pays nothing,
+/// and settling pays what it is worth beyond failing. So no leader is paid more for failing a
+/// run first.
 module nexus_tools::attempt;
 
 use nexus_tools::leader_registry::LeaderSettings;
@@ -38,8 +39,8 @@ public(package) fun new(execution: ID, run: Run, number: u8): Attempt {
     Attempt { execution, run, number }
 }
 
-/// What settling an invocation and failing it pays, but for the bytes of the answer. An attempt's
-/// inputs are in records, which its closing rewrites.
+/// What settling an invocation and failing it pays, but for the bytes of the answer. An
+/// attempt's inputs are in records, which its closing rewrites.
 public(package) fun fees_mist(
     self: &Option<Attempt>,
     settings: &LeaderSettings,

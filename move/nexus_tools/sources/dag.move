@@ -43,8 +43,8 @@ const ELengthMismatch: u64 = 4;
 const EWrongPage: u64 = 5;
 /// The plan names something that is not there, or a place to which the edge cannot lead.
 const EWrongPlan: u64 = 6;
-/// The plan goes beyond a limit: 2 048 vertices or blocks, blocks 8 deep, 256 entry groups of 128
-/// vertices, attempts 90 days apart.
+/// The plan goes beyond a limit: 2 048 vertices or blocks, blocks 8 deep, 256 entry groups of
+/// 128 vertices, attempts 90 days apart.
 const ETooLarge: u64 = 7;
 /// A page was not checked since the last addition: `check` each of them first.
 const ENotChecked: u64 = 8;
@@ -118,8 +118,9 @@ public struct Defaults(u16) has copy, drop, store;
 
 // === Public functions ===
 
-/// Begins to write the first version of a name, which the sender owns from now on; the name has to
-/// be shared in the same transaction. Aborts with `name::ENameTaken`, and as `draft_version` does.
+/// Begins to write the first version of a name, which the sender owns from now on; the name has
+/// to be shared in the same transaction. Aborts with `name::ENameTaken`, and as `draft_version`
+/// does.
 public fun draft(
     registry: &mut ToolRegistry,
     fqn: ascii::String,
@@ -187,10 +188,10 @@ public fun add_defaults(self: &mut Dag, vertex: u16, values: Ports) {
     field::add(&mut self.id, Defaults(vertex), values);
 }
 
-/// Adds a page of blocks, each given by whether it is a region, the blocks around it, the vertices
-/// and ports that it needs, its cursors, and what may start. Blocks come before vertices, and those
-/// around a block before it. Aborts with `ELengthMismatch`, `EWrongPage`, `EWrongPlan`, `ETooLarge`
-/// or `plan::ETooLarge`.
+/// Adds a page of blocks, each given by whether it is a region, the blocks around it, the
+/// vertices and ports that it needs, its cursors, and what may start. Blocks come before
+/// vertices, and those around a block before it. Aborts with `ELengthMismatch`, `EWrongPage`,
+/// `EWrongPlan`, `ETooLarge` or `plan::ETooLarge`.
 public fun add_blocks(
     self: &mut Dag,
     are_regions: vector<bool>,
@@ -221,9 +222,9 @@ public fun add_blocks(
     self.blocks = self.blocks + n;
 }
 
-/// Adds to the blocks of a page what gets their lists: `blocks` are their places in the page, `rows`
-/// edges as `add_edges` takes them, and `sources` the vertex of each edge that leads there. Aborts
-/// with `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or `plan::ETooLarge`.
+/// Adds to the blocks of a page what gets their lists: `blocks` are their places in the page,
+/// `rows` edges as `add_edges` takes them, and `sources` the vertex of each edge that leads
+/// there. Aborts with `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or `plan::ETooLarge`.
 public fun add_collects(
     self: &mut Dag,
     page: u64,
@@ -237,10 +238,10 @@ public fun add_collects(
     n.do!(|i| page.entry(blocks[i]).add_collect(rows[i], sources[i]));
 }
 
-/// Adds a page of vertices, each given by the number of its tool, the blocks around it, the groups
-/// that begin with it, its attempts and how far apart they are, how many iterations are under way at
-/// once, and whether its failures end the execution. Aborts with `ELengthMismatch`, `EWrongPage`,
-/// `EWrongPlan` or `ETooLarge`.
+/// Adds a page of vertices, each given by the number of its tool, the blocks around it, the
+/// groups that begin with it, its attempts and how far apart they are, how many iterations are
+/// under way at once, and whether its failures end the execution. Aborts with
+/// `ELengthMismatch`, `EWrongPage`, `EWrongPlan` or `ETooLarge`.
 public fun add_vertices(
     self: &mut Dag,
     tools: vector<u16>,
@@ -278,9 +279,9 @@ public fun add_vertices(
     self.vertices = self.vertices + n;
 }
 
-/// Adds input ports to the vertices of a page: `vertices` are their places in it, `flags` have 1 for
-/// an entry port, 2 for a default value, 4 for a `static` edge. Aborts with `ELengthMismatch`,
-/// `EWrongPage`, `plan::EPortTwice` or `plan::ETooLarge`.
+/// Adds input ports to the vertices of a page: `vertices` are their places in it, `flags` have
+/// 1 for an entry port, 2 for a default value, 4 for a `static` edge. Aborts with
+/// `ELengthMismatch`, `EWrongPage`, `plan::EPortTwice` or `plan::ETooLarge`.
 public fun add_ports(
     self: &mut Dag,
     page: u64,
@@ -294,8 +295,9 @@ public fun add_ports(
     n.do!(|i| page.entry(vertices[i]).add_port(names[i], flags[i]));
 }
 
-/// Adds sources to ports of the vertices of a page. A row is the origin, 1 for `do_while`, and the
-/// rounds. Aborts with `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or `plan::ETooLarge`.
+/// Adds sources to ports of the vertices of a page. A row is the origin, 1 for `do_while`, and
+/// the rounds. Aborts with `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or
+/// `plan::ETooLarge`.
 public fun add_sources(
     self: &mut Dag,
     page: u64,
@@ -309,11 +311,11 @@ public fun add_sources(
     n.do!(|i| page.entry(vertices[i]).add_source(ports[i], rows[i]));
 }
 
-/// Adds edges to the vertices of a page, those of one variant in their order. A row is the number of
-/// the edge, the vertex and the number of the port that it leads to, its kind (1 for `for_each`, 2
-/// for `do_while`, 3 for `break`, 4 for `static`, else 0), `keeps`, `zeros`, `scope`, `element`,
-/// `left` (65 535 for none), and the rounds. Aborts with `ELengthMismatch`, `EWrongPage`,
-/// `plan::EWrongRow` or `plan::ETooLarge`.
+/// Adds edges to the vertices of a page, those of one variant in their order. A row is the
+/// number of the edge, the vertex and the number of the port that it leads to, its kind (1 for
+/// `for_each`, 2 for `do_while`, 3 for `break`, 4 for `static`, else 0), `keeps`, `zeros`,
+/// `scope`, `element`, `left` (65 535 for none), and the rounds. Aborts with `ELengthMismatch`,
+/// `EWrongPage`, `plan::EWrongRow` or `plan::ETooLarge`.
 public fun add_edges(
     self: &mut Dag,
     page: u64,
@@ -331,9 +333,10 @@ public fun add_edges(
 /// Keeps an unfinished workflow with the sender, who goes on in the next transaction.
 public fun keep(self: Dag, ctx: &TxContext) { transfer::transfer(self, ctx.sender()) }
 
-/// Checks a page of vertices or, after them, of blocks, once all is there, one after the other: what
-/// it names exists, and what it says of the ways of values can be followed from everywhere. So a step
-/// of an execution finds whatever it looks for. Aborts with `EWrongPage` or `EWrongPlan`.
+/// Checks a page of vertices or, after them, of blocks, once all is there, one after the other:
+/// what it names exists, and what it says of the ways of values can be followed from
+/// everywhere. So a step of an execution finds whatever it looks for. Aborts with `EWrongPage`
+/// or `EWrongPlan`.
 public fun check(self: &mut Dag, page: u64) {
     let vertex_pages = pages(self.vertices);
     assert!(page == self.checked && page < vertex_pages + pages(self.blocks), EWrongPage);
@@ -417,8 +420,8 @@ fun entry<Entry>(page: &mut vector<Entry>, place: u8): &mut Entry {
     &mut page[place as u64]
 }
 
-/// Where the innermost region of these blocks is, the last ones of which may be in a page to come.
-/// Aborts with `EWrongPlan` unless they lie in each other.
+/// Where the innermost region of these blocks is, the last ones of which may be in a page to
+/// come. Aborts with `EWrongPlan` unless they lie in each other.
 fun innermost_region(self: &Dag, blocks: &vector<u16>, page: &vector<Block>): Option<u8> {
     let mut found = option::none();
     blocks.length().do!(|i| {
@@ -493,8 +496,8 @@ fun is_like(edge: &Edge, other: &Edge): bool {
 
 // === Private functions: checking edges ===
 
-/// Checks where an edge leads from inside these blocks. All of it but the port follows from the blocks
-/// around both ends.
+/// Checks where an edge leads from inside these blocks. All of it but the port follows from the
+/// blocks around both ends.
 fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
     assert!((edge.vertex() as u64) < self.vertices, EWrongPlan);
     let target = self.vertex(edge.vertex());
@@ -542,8 +545,8 @@ fun check_leaving(self: &Dag, from: &vector<u16>, edge: &Edge) {
     } else assert!(leaves == 0, EWrongPlan);
 }
 
-/// The value is kept where the edge enters the first region, or `static` the first block, which opens
-/// by it.
+/// The value is kept where the edge enters the first region, or `static` the first block, which
+/// opens by it.
 fun check_scope(self: &Dag, to: &vector<u16>, edge: &Edge) {
     let (scope, end) = (edge.scope().destroy_some(), edge.keeps() + edge.zeros());
     assert!(end < to.length() && to[end] == scope, EWrongPlan);
@@ -558,8 +561,8 @@ fun is_cursor(self: &Dag, vertex: &Vertex, number: u16): bool {
     })
 }
 
-/// Whether the region around a vertex with which iterations begin needs the port to open: then what
-/// comes from inside comes second, and there is one way alone in which the run starts.
+/// Whether the region around a vertex with which iterations begin needs the port to open: then
+/// what comes from inside comes second, and there is one way alone in which the run starts.
 fun is_needed(self: &Dag, vertex: &Vertex, edge: &Edge): bool {
     let region = vertex.blocks()[vertex.region().destroy_some() as u64];
     self.block(region).has_need(edge.vertex(), edge.input())
@@ -615,7 +618,8 @@ fun check_region(self: &Dag, number: u16, block: &Block) {
     });
 }
 
-/// The loops between a region and a vertex with which its iterations begin open with the region.
+/// The loops between a region and a vertex with which its iterations begin open with the
+/// region.
 fun check_cursor(self: &Dag, vertex: &Vertex, region: &Block) {
     let depth = region.around().length();
     assert!(vertex.region().contains(&(depth as u8)), EWrongPlan);

@@ -1,17 +1,19 @@
 /// An execution of a workflow: its funds, its runs, and who carries them.
 ///
-/// Its owner begins it with an entry group, the values of its entry ports, funds, the highest price
-/// of each tool, and one or two leaders, in order. A step is one transaction of a worker: it closes
-/// an invocation, `advance`s the execution by it, and `request`s what is ready since. Values stay
-/// in the closed invocations; what travels is where they are.
+/// Its owner begins it with an entry group, the values of its entry ports, funds, the highest
+/// price of each tool, and one or two leaders, in order. A step is one transaction of a worker:
+/// it closes an invocation, `advance`s the execution by it, and `request`s what is ready since.
+/// Values stay in the closed invocations; what travels is where they are.
 ///
 /// Money. A run's invocation is paid from the funds, at today's price, and what is left of its
 /// payment comes back with `advance`. Whoever writes records for the execution is paid what Sui
 /// takes for storing them, to the byte; who removes them gets that from Sui. Where funds do not
 /// cover what a step would need, nothing happens until somebody `refill`s them.
 ///
-/// `advance`, `gather`, `cancel`, `expire` and what cleans up depend on no version of the package
-/// and on no setting: funds are never locked in.
+/// `advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no
+/// setting: funds are never locked in. What is left in the end is removed by `cleaning`.
+///
+/// A schedule may have begun it: what is left of its funds is then kept until that collects it.
 module nexus_tools::execution;
 
 use nexus_tools::attempt;
@@ -20,12 +22,13 @@ use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::LeaderRegistry;
 use nexus_tools::payment;
-use nexus_tools::records::{Self, Instance, Run};
+use nexus_tools::records::{Self, Instance, Records, Run};
 use nexus_tools::terms::{Self, Terms};
 use nexus_tools::tool::Tool;
 use nexus_tools::value::{Ports, Value};
 use nexus_tools::walks::{Self, Change, Walks};
 use std::ascii::String;
+use std::bcs;
 use sui::balance::Balance;
 use sui::clock::Clock;
 use sui::coin::Coin;
@@ -69,22 +72,15 @@ const ENotOwner: u64 = 14;
 const EEnded: u64 = 15;
 /// The time of the execution is not over.
 const ENotOver: u64 = 16;
-/// The execution has not ended: `cancel` it, or wait.
-const ENotEnded: u64 = 17;
-/// For 7 days after the end, the owner alone removes what is left.
-const ETooEarly: u64 = 18;
-/// Records or invocations are left: remove them first.
-const ENotClean: u64 = 19;
 
 // === Constants ===
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_DAYS: u64 = 90;
-const OWNER_DAYS: u64 = 7;
 /// One command requests so many iterations at most: beyond, gas grows steeply.
 const MAX_ITERATIONS: u64 = 32;
-/// More than any invocation of a run takes when it is requested.
-const INVOCATION_BYTES: u64 = 1_400;
+/// What Sui counts for an execution beyond its fields.
+const OBJECT_BYTES: u64 = 143;
 
 const TERMINATED: vector<u8> = b"terminated";
 const CANCELLED: vector<u8> = b"cancelled";
@@ -98,6 +94,7 @@ public struct ExecutionBegun has copy, drop {
     dag: ID,
     fqn: String,
     owner: address,
+    schedule: Option<ID>,
     leaders: vector<ID>,
     group: u8,
     funds_mist: u64,
@@ -149,7 +146,7 @@ public struct ExecutionLeadersChanged has copy, drop {
     leaders: vector<ID>,
 }
 
-/// An execution has ended, and what was left of its funds is its owner's.
+/// An execution has ended, and what was left of its funds is its owner's, or its schedule's.
 public struct ExecutionEnded has copy, drop {
     execution: ID,
     dag: ID,
@@ -160,12 +157,6 @@ public struct ExecutionEnded has copy, drop {
     ended_at_ms: u64,
 }
 
-/// An execution was deleted.
-public struct ExecutionDeleted has copy, drop {
-    execution: ID,
-    owner: address,
-}
-
 // === Structs ===
 
 /// An execution, shared. All that happens in it writes this object: it is small.
@@ -173,6 +164,8 @@ public struct Execution has key {
     id: UID,
     dag: ID,
     owner: address,
+    /// The schedule that began it, until it has collected what is left of the funds.
+    schedule: Option<ID>,
     funds: Balance<SUI>,
     walks: Walks,
     /// How many runs were requested, retries and refusals included.
@@ -190,11 +183,11 @@ public struct EntryKey(u16) has copy, drop, store;
 
 // === Public functions: beginning ===
 
-/// Begins an execution of `dag` with one of its entry groups. The owner consents to the settings of
-/// this revision; to `max_prices_mist`, for each tool; to `max_outcome_bytes` of each outcome; and to
-/// `max_steps`. Give its entry values and share it in the same transaction. Aborts with
-/// `ESettingsChanged`, `ENoGroup`, `ELengthMismatch`, `ETooLong`, `EOutcomeLimitTooLarge`,
-/// `ELeaderNotActive` or `leader_registry::ENotAccepting`.
+/// Begins an execution of `dag` with one of its entry groups. The owner consents to the
+/// settings of this revision; to `max_prices_mist`, for each tool; to `max_outcome_bytes` of
+/// each outcome; and to `max_steps`. Give its entry values and share it in the same
+/// transaction. Aborts with `ESettingsChanged`, `ENoGroup`, `ELengthMismatch`, `ETooLong`,
+/// `EOutcomeLimitTooLarge`, `ELeaderNotActive` or `leader_registry::ENotAccepting`.
 public fun begin(
     registry: &LeaderRegistry,
     settings_revision: u64,
@@ -209,51 +202,22 @@ public fun begin(
     clock: &Clock,
     ctx: &mut TxContext,
 ): Execution {
-    registry.check_version();
-    registry.check_accepting();
-    let settings = *registry.settings();
-    assert!(settings.revision() == settings_revision, ESettingsChanged);
-    assert!((group as u64) < dag.groups(), ENoGroup);
-    assert!(max_prices_mist.length() == dag.tools().length(), ELengthMismatch);
-    assert!(lasts_ms <= MAX_DAYS * DAY_MS, ETooLong);
-    assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
-    assert!(leader.is_active(), ELeaderNotActive);
-    let mut change = walks::no_change();
-    let mut self = Execution {
-        id: object::new(ctx),
-        dag: object::id(dag),
-        owner: ctx.sender(),
-        funds: funds.into_balance(),
-        walks: walks::begin(dag, group, &mut change, ctx),
-        steps: 0,
-        invocations: 0,
-        entries: 0,
-        ended_at_ms: option::none(),
-    };
-    // The owner stored what there is.
-    self.walks.records_mut().take_bytes();
-    let deadline_ms = clock.timestamp_ms() + lasts_ms;
-    let leaders = vector[object::id(leader)];
-    let terms = terms::new(
-        leaders,
-        settings,
+    let terms = consent(
+        registry,
+        settings_revision,
+        dag,
+        group,
+        leader,
         max_prices_mist,
         max_outcome_bytes,
         max_steps,
-        deadline_ms,
+        lasts_ms,
+        clock.timestamp_ms(),
     );
-    field::add(&mut self.id, TermsKey(), terms);
-    event::emit(ExecutionBegun {
-        execution: object::id(&self),
-        dag: self.dag,
-        fqn: dag.fqn(),
-        owner: self.owner,
-        leaders,
-        group,
-        funds_mist: self.funds.value(),
-        deadline_ms,
-        change,
-    });
+    let owner = ctx.sender();
+    let mut self = new(dag, group, owner, option::none(), terms, funds.into_balance(), ctx);
+    // The owner stored what there is.
+    self.walks.records_mut().take_bytes();
     self.finish(clock);
     self
 }
@@ -262,22 +226,21 @@ public fun begin(
 public fun give(self: &mut Execution, vertex: u16, values: Ports, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(!field::exists_(&self.id, EntryKey(vertex)), EValuesGiven);
-    field::add(&mut self.id, EntryKey(vertex), values);
-    self.entries = self.entries + 1;
+    self.add_entry(vertex, values);
 }
 
 /// Makes a new execution available to everyone.
 public fun share(self: Execution) { transfer::share_object(self) }
 
-/// Names the leaders that carry the execution from now on: what is under way stays with those that
-/// it names. Aborts with `ENotOwner`, `EEnded` or `ELeaderNotActive`.
+/// Names the leaders that carry the execution from now on: what is under way stays with those
+/// that it names. Aborts with `ENotOwner`, `EEnded` or `ELeaderNotActive`.
 public fun name_leader(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
     assert!(leader.is_active(), ELeaderNotActive);
     self.set_leaders(vector[object::id(leader)], ctx);
 }
 
-/// Names a second leader besides, which may close what the first one did not in its window. Aborts
-/// with `ESameLeader`, and as `name_leader` does.
+/// Names a second leader besides, which may close what the first one did not in its window.
+/// Aborts with `ESameLeader`, and as `name_leader` does.
 public fun name_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
     assert!(leader.is_active(), ELeaderNotActive);
     let first = self.terms().leaders()[0];
@@ -287,9 +250,9 @@ public fun name_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
 
 // === Public functions: steps ===
 
-/// Requests a run that is ready; false if it is not, or if funds are short. The sender is a worker
-/// of a leader that the execution names, or its owner. Aborts with `EWrongDag`, `EWrongTool`,
-/// `ENotNamed`, `ENotWorker` or `EWrongVersion`.
+/// Requests a run that is ready; false if it is not, or if funds are short. The sender is a
+/// worker of a leader that the execution names, or its owner. Aborts with `EWrongDag`,
+/// `EWrongTool`, `ENotNamed`, `ENotWorker` or `EWrongVersion`.
 public fun request(
     self: &mut Execution,
     dag: &Dag,
@@ -303,7 +266,7 @@ public fun request(
     self.authorize(dag, tool, leader, vertex, ctx);
     let (run, now_ms) = (records::run(vertex, path), clock.timestamp_ms());
     if (self.is_late(clock) || !self.walks.can_take(run, now_ms)) return false;
-    let needed_mist = self.most_mist(dag, tool, vertex, 1, ctx);
+    let needed_mist = self.terms().requests_mist(dag, tool, vertex, self.steps, 1, ctx);
     if (self.is_short(needed_mist, 0)) return false;
     self.walks.take(run);
     self.invoke(dag, tool, run, clock, ctx);
@@ -312,9 +275,9 @@ public fun request(
     true
 }
 
-/// Requests up to `limit` iterations that begin with a vertex, in the instance of its region that
-/// has this path around it, and gives how many. The sender is as for `request`, and it aborts as
-/// that does.
+/// Requests up to `limit` iterations that begin with a vertex, in the instance of its region
+/// that has this path around it, and gives how many. The sender is as for `request`, and it
+/// aborts as that does.
 public fun request_iterations(
     self: &mut Execution,
     dag: &Dag,
@@ -330,9 +293,12 @@ public fun request_iterations(
     if (self.is_late(clock)) return 0;
     let mut count = self.walks.iterations(dag, vertex, &path).min(limit).min(MAX_ITERATIONS);
     if (count == 0) return 0;
-    let needed_mist = self.most_mist(dag, tool, vertex, 1, ctx);
+    let needed_mist = self.terms().requests_mist(dag, tool, vertex, self.steps, 1, ctx);
     if (self.is_short(needed_mist, 0)) return 0;
-    while (self.most_mist(dag, tool, vertex, count, ctx) > self.funds.value()) count = count / 2;
+    let funds_mist = self.funds.value();
+    while (self.terms().requests_mist(dag, tool, vertex, self.steps, count, ctx) > funds_mist) {
+        count = count / 2;
+    };
     let runs = self.walks.take_iterations(dag, vertex, path, count);
     runs.do_ref!(|run| self.invoke(dag, tool, *run, clock, ctx));
     self.pay_stored(ctx);
@@ -340,10 +306,10 @@ public fun request_iterations(
     runs.length()
 }
 
-/// Goes on with a closed invocation: takes what is left of its payment, and brings its outcome to
-/// where it leads. One that nobody closed in time expires by this. Does nothing and returns false
-/// if it is not closed, or did that before, or if funds do not cover what has to be written. Aborts
-/// with `EWrongDag` or `EWrongExecution`.
+/// Goes on with a closed invocation: takes what is left of its payment, and brings its outcome
+/// to where it leads. One that nobody closed in time expires by this. Does nothing and returns
+/// false if it is not closed, or did that before, or if funds do not cover what has to be
+/// written. Aborts with `EWrongDag` or `EWrongExecution`.
 public fun advance(
     self: &mut Execution,
     dag: &Dag,
@@ -376,8 +342,8 @@ public fun advance(
     true
 }
 
-/// Brings what a region gathered out of it. Does nothing and returns false if something in it is
-/// left to do, or if funds do not cover what has to be written. Aborts with `EWrongDag`.
+/// Brings what a region gathered out of it. Does nothing and returns false if something in it
+/// is left to do, or if funds do not cover what has to be written. Aborts with `EWrongDag`.
 public fun gather(
     self: &mut Execution,
     dag: &Dag,
@@ -410,8 +376,8 @@ public fun refill(self: &mut Execution, funds: Coin<SUI>) {
     event::emit(ExecutionRefilled { execution, amount_mist, funds_mist });
 }
 
-/// Ends the execution: nothing more is requested, and what is under way is still closed and paid.
-/// Aborts with `ENotOwner` or `EEnded`.
+/// Ends the execution: nothing more is requested, and what is under way is still closed and
+/// paid. Aborts with `ENotOwner` or `EEnded`.
 public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(self.ended_at_ms.is_none(), EEnded);
@@ -419,101 +385,13 @@ public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
     self.finish(clock);
 }
 
-/// Ends an execution whose time is over, as `cancel` does; anyone may. Aborts with `ENotOver` or
-/// `EEnded`.
+/// Ends an execution whose time is over, as `cancel` does; anyone may. Aborts with `ENotOver`
+/// or `EEnded`.
 public fun expire(self: &mut Execution, clock: &Clock) {
     assert!(self.ended_at_ms.is_none(), EEnded);
     assert!(clock.timestamp_ms() >= self.terms().deadline_ms(), ENotOver);
     self.walks.end(TIMED_OUT.to_ascii_string());
     self.finish(clock);
-}
-
-// === Public functions: cleaning up ===
-
-/// Removes what is known of runs. What Sui took for storing it is the sender's: the owner's, or from
-/// 7 days after the end on anyone's. Aborts with `ENotEnded` or `ETooEarly`.
-public fun clean_runs(
-    self: &mut Execution,
-    vertices: vector<u16>,
-    paths: vector<vector<u32>>,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    self.authorize_cleaning(clock, ctx);
-    let records = self.walks.records_mut();
-    vertices.zip_do!(paths, |vertex, path| { records.remove_run(records::run(vertex, path)); });
-}
-
-/// Removes what is known of instances of blocks, as `clean_runs` does.
-public fun clean_instances(
-    self: &mut Execution,
-    blocks: vector<u16>,
-    paths: vector<vector<u32>>,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    self.authorize_cleaning(clock, ctx);
-    let records = self.walks.records_mut();
-    blocks.zip_do!(paths, |block, path| { records.remove_instance(records::instance(block, path)); });
-}
-
-/// Removes the marks of iterations, as `clean_runs` does.
-public fun clean_marks(
-    self: &mut Execution,
-    region: u16,
-    path: vector<u32>,
-    vertex: u16,
-    input: u8,
-    iterations: vector<u32>,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    self.authorize_cleaning(clock, ctx);
-    let records = self.walks.records_mut();
-    iterations.do!(|iteration| {
-        records.remove_mark(records::mark(region, path, vertex, input, iteration));
-    });
-}
-
-/// Removes the entry values of vertices, as `clean_runs` does.
-public fun clean_entries(
-    self: &mut Execution,
-    vertices: vector<u16>,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    self.authorize_cleaning(clock, ctx);
-    vertices.do!(|vertex| if (field::exists_(&self.id, EntryKey(vertex))) {
-        let _: Ports = field::remove(&mut self.id, EntryKey(vertex));
-        self.entries = self.entries - 1;
-    });
-}
-
-/// Deletes an invocation of the execution, as `clean_runs` does. Aborts with `EWrongExecution`, too.
-public fun clean_invocation(
-    self: &mut Execution,
-    invocation: Invocation,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    self.authorize_cleaning(clock, ctx);
-    let attempt = invocation.attempt();
-    assert!(attempt.is_some_and!(|each| each.execution() == object::id(self)), EWrongExecution);
-    invocation.destroy();
-    self.invocations = self.invocations - 1;
-}
-
-/// Deletes an execution of which nothing is left, as `clean_runs` does. Aborts with `ENotClean`, too.
-public fun delete(self: Execution, clock: &Clock, ctx: &TxContext) {
-    self.authorize_cleaning(clock, ctx);
-    let left = self.walks.records().length() + self.invocations + self.entries;
-    assert!(left == 0, ENotClean);
-    let Execution { mut id, owner, funds, walks, .. } = self;
-    let _: Terms = field::remove(&mut id, TermsKey());
-    funds.destroy_zero();
-    walks.delete();
-    event::emit(ExecutionDeleted { execution: id.to_inner(), owner });
-    id.delete();
 }
 
 // === Views ===
@@ -539,6 +417,150 @@ public(package) fun entry(self: &Execution, vertex: u16, port: &String): Option<
     if (!field::exists_(&self.id, EntryKey(vertex))) return option::none();
     let values: &Ports = field::borrow(&self.id, EntryKey(vertex));
     if (values.has(port)) option::some(values.port(port)) else option::none()
+}
+
+// === Package functions: schedules ===
+
+/// To what an owner consents, of an execution that begins then. Aborts as `begin` does.
+public(package) fun consent(
+    registry: &LeaderRegistry,
+    settings_revision: u64,
+    dag: &Dag,
+    group: u8,
+    leader: &Leader,
+    max_prices_mist: vector<u64>,
+    max_outcome_bytes: u64,
+    max_steps: u64,
+    lasts_ms: u64,
+    begins_at_ms: u64,
+): Terms {
+    registry.check_version();
+    registry.check_accepting();
+    let settings = *registry.settings();
+    assert!(settings.revision() == settings_revision, ESettingsChanged);
+    assert!((group as u64) < dag.groups(), ENoGroup);
+    assert!(max_prices_mist.length() == dag.tools().length(), ELengthMismatch);
+    assert!(lasts_ms <= MAX_DAYS * DAY_MS, ETooLong);
+    assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
+    assert!(leader.is_active(), ELeaderNotActive);
+    let (leaders, deadline_ms) = (vector[object::id(leader)], begins_at_ms + lasts_ms);
+    terms::new(leaders, settings, max_prices_mist, max_outcome_bytes, max_steps, deadline_ms)
+}
+
+/// Begins an execution for a schedule, shares it, and gives its id and the bytes that this
+/// stored, but for the terms and the entry values.
+public(package) fun begin_scheduled(
+    dag: &Dag,
+    group: u8,
+    owner: address,
+    schedule: ID,
+    terms: Terms,
+    funds: Balance<SUI>,
+    vertices: &vector<u16>,
+    values: &vector<Ports>,
+    clock: &Clock,
+    ctx: &mut TxContext,
+): (ID, u64) {
+    let mut self = new(dag, group, owner, option::some(schedule), terms, funds, ctx);
+    vertices.zip_do_ref!(values, |vertex, ports| self.add_entry(*vertex, *ports));
+    let records_bytes = self.walks.records_mut().take_bytes();
+    self.finish(clock);
+    let (id, bytes) = (object::id(&self), OBJECT_BYTES + bcs::to_bytes(&self).length());
+    self.share();
+    (id, bytes + records_bytes)
+}
+
+/// Whether it has ended, and what is left of it is the schedule's and was not collected.
+public(package) fun is_left_to(self: &Execution, schedule: ID): bool {
+    self.is_ended() && self.schedule == option::some(schedule)
+}
+
+/// Takes what is left, once; how it ended, and when it did so at the latest, whoever said so
+/// when.
+public(package) fun collect(self: &mut Execution): (Balance<SUI>, String, u64) {
+    self.schedule = option::none();
+    let ended_at_ms = (*self.ended_at_ms.borrow()).min(self.terms().deadline_ms());
+    (self.funds.withdraw_all(), self.walks.status(), ended_at_ms)
+}
+
+// === Package functions: cleaning up ===
+
+public(package) fun ended_at_ms(self: &Execution): Option<u64> { self.ended_at_ms }
+
+public(package) fun records_mut(self: &mut Execution): &mut Records { self.walks.records_mut() }
+
+/// Removes the entry values of a vertex, if it has some.
+public(package) fun remove_entry(self: &mut Execution, vertex: u16) {
+    if (!field::exists_(&self.id, EntryKey(vertex))) return;
+    let _: Ports = field::remove(&mut self.id, EntryKey(vertex));
+    self.entries = self.entries - 1;
+}
+
+/// Counts an invocation off. Aborts with `EWrongExecution`.
+public(package) fun forget(self: &mut Execution, invocation: &Invocation) {
+    let attempt = invocation.attempt();
+    assert!(attempt.is_some_and!(|each| each.execution() == object::id(self)), EWrongExecution);
+    self.invocations = self.invocations - 1;
+}
+
+/// Whether nothing is left of it.
+public(package) fun is_clean(self: &Execution): bool {
+    let left = self.walks.records().length() + self.invocations + self.entries;
+    left == 0 && self.schedule.is_none()
+}
+
+/// Deletes an execution of which nothing is left.
+public(package) fun destroy(self: Execution) {
+    let Execution { mut id, funds, walks, .. } = self;
+    let _: Terms = field::remove(&mut id, TermsKey());
+    funds.destroy_zero();
+    walks.delete();
+    id.delete();
+}
+
+// === Private functions: beginning ===
+
+fun new(
+    dag: &Dag,
+    group: u8,
+    owner: address,
+    schedule: Option<ID>,
+    terms: Terms,
+    funds: Balance<SUI>,
+    ctx: &mut TxContext,
+): Execution {
+    let mut change = walks::no_change();
+    let mut self = Execution {
+        id: object::new(ctx),
+        dag: object::id(dag),
+        owner,
+        schedule,
+        funds,
+        walks: walks::begin(dag, group, &mut change, ctx),
+        steps: 0,
+        invocations: 0,
+        entries: 0,
+        ended_at_ms: option::none(),
+    };
+    event::emit(ExecutionBegun {
+        execution: object::id(&self),
+        dag: self.dag,
+        fqn: dag.fqn(),
+        owner,
+        schedule,
+        leaders: *terms.leaders(),
+        group,
+        funds_mist: self.funds.value(),
+        deadline_ms: terms.deadline_ms(),
+        change,
+    });
+    field::add(&mut self.id, TermsKey(), terms);
+    self
+}
+
+fun add_entry(self: &mut Execution, vertex: u16, values: Ports) {
+    field::add(&mut self.id, EntryKey(vertex), values);
+    self.entries = self.entries + 1;
 }
 
 // === Private functions: consent ===
@@ -568,13 +590,6 @@ fun authorize(
     assert!(terms.leaders().contains(&object::id(leader)), ENotNamed);
     assert!(leader.is_worker(ctx.sender()) || ctx.sender() == self.owner, ENotWorker);
     assert!(terms.is_carried(), EWrongVersion);
-}
-
-fun authorize_cleaning(self: &Execution, clock: &Clock, ctx: &TxContext) {
-    assert!(self.ended_at_ms.is_some(), ENotEnded);
-    let free_at_ms = *self.ended_at_ms.borrow() + OWNER_DAYS * DAY_MS;
-    let is_free = clock.timestamp_ms() >= free_at_ms;
-    assert!(ctx.sender() == self.owner || is_free, ETooEarly);
 }
 
 // === Private functions: steps ===
@@ -627,8 +642,8 @@ fun invoke(
     self.invocations = self.invocations + 1;
 }
 
-/// Fails a run that is not requested. The sender is paid as for failing an invocation: its owner
-/// alone could know before.
+/// Fails a run that is not requested. The sender is paid as for failing an invocation: its
+/// owner alone could know before.
 fun refuse(
     self: &mut Execution,
     dag: &Dag,
@@ -647,22 +662,6 @@ fun refuse(
 }
 
 // === Private functions: money ===
-
-/// What so many requests of a vertex take at most, refused ones included.
-fun most_mist(
-    self: &Execution,
-    dag: &Dag,
-    tool: &Tool,
-    vertex: u16,
-    count: u64,
-    ctx: &TxContext,
-): u64 {
-    let (number, run) = (dag.vertex(vertex).tool(), records::run(vertex, vector[]));
-    let requested_bytes = records::iteration_bytes(dag.vertex(vertex), 1) + INVOCATION_BYTES;
-    let refused_bytes = walks::most_bytes(dag, &run, &option::none());
-    let step = self.steps + count;
-    count * self.terms().most_mist(tool, number, step, requested_bytes, refused_bytes, ctx)
-}
 
 /// Whether the funds, with what comes back, do not cover so much.
 fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
@@ -696,5 +695,5 @@ fun finish(self: &mut Execution, clock: &Clock) {
         refund_mist: self.funds.value(),
         ended_at_ms,
     });
-    payment::pay(self.funds.withdraw_all(), self.owner);
+    if (self.schedule.is_none()) payment::pay(self.funds.withdraw_all(), self.owner);
 }

@@ -14,7 +14,8 @@ const EDetailTooLong: u64 = 1;
 
 // === Constants ===
 
-/// Because of the tool, or because the leader will not (`refused`) or cannot (`overloaded`) do it.
+/// Because of the tool, or because the leader will not (`refused`) or cannot (`overloaded`) do
+/// it.
 const REASONS: vector<vector<u8>> = vector[
     b"tool_not_registered",
     b"definition_mismatch",
@@ -43,8 +44,8 @@ public(package) fun check(reason: &ascii::String, detail: &String) {
     assert!(detail.length() <= MAX_DETAIL_BYTES, EDetailTooLong);
 }
 
-/// The ports of a failure, `reason` and `detail`, as JSON strings. A detail that a string in JSON
-/// would have to escape is left out.
+/// The ports of a failure, `reason` and `detail`, as JSON strings. A detail that a string in
+/// JSON would have to escape is left out.
 public(package) fun port(reason: &ascii::String, detail: &String, name: &ascii::String): Value {
     let text = if (name.as_bytes() == &b"reason") reason.as_bytes() else detail.as_bytes();
     let is_plain = text.all!(|byte| *byte >= 0x20 && *byte != QUOTE && *byte != BACKSLASH);

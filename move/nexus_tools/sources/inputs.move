@@ -1,9 +1,9 @@
 /// The inputs of a run, put together on chain.
 ///
-/// Values of an execution travel by reference. A leader follows the references off chain; where the
-/// chain itself has to know the values, because a Move function takes them or a tool signed its
-/// answer to them, one transaction follows them here: `of` tells what is needed, `load` takes it from
-/// each invocation that has some of it, and the last command gets the ports.
+/// Values of an execution travel by reference. A leader follows the references off chain; where
+/// the chain itself has to know the values, because a Move function takes them or a tool signed
+/// its answer to them, one transaction follows them here: `of` tells what is needed, `load`
+/// takes it from each invocation that has some of it, and the last command gets the ports.
 module nexus_tools::inputs;
 
 use nexus_tools::dag::Dag;
@@ -61,8 +61,8 @@ public struct Pending has drop {
 
 // === Public functions ===
 
-/// What an attempt needs to know of its inputs: those that are given are there, the others are to be
-/// loaded. Aborts with `EWrongDag` or `EWrongExecution`.
+/// What an attempt needs to know of its inputs: those that are given are there, the others are
+/// to be loaded. Aborts with `EWrongDag` or `EWrongExecution`.
 public fun of(execution: &Execution, dag: &Dag, invocation: &Invocation): Inputs {
     assert!(execution.dag() == object::id(dag), EWrongDag);
     let attempt = invocation.attempt();
@@ -95,14 +95,14 @@ public fun load(self: &mut Inputs, source: &Invocation) {
 /// The invocation whose inputs they are.
 public(package) fun invocation(self: &Inputs): ID { self.invocation }
 
-/// The ports, once all is loaded. Aborts with `ENotLoaded`, and as `value::list` does.
+/// The ports, once all is loaded. Aborts with `ENotLoaded`, and as `value::list_of` does.
 public(package) fun into_ports(self: Inputs): Ports {
     let Inputs { names, mut values, lists, pending, .. } = self;
     assert!(pending.is_empty(), ENotLoaded);
     lists.do!(|list| {
         let List { port, elements } = list;
         let found = elements.filter!(|each| each.is_some()).map!(|each| each.destroy_some());
-        values[port].fill(value::list(found));
+        values[port].fill(value::list_of(found));
     });
     value::ports(names, values.map!(|each| each.destroy_some()))
 }
@@ -141,7 +141,8 @@ fun find(
     self.values.push_back(value);
 }
 
-/// The value of a run that was not invoked, which is known; what another one has is to be loaded.
+/// The value of a run that was not invoked, which is known; what another one has is to be
+/// loaded.
 fun refer(
     self: &mut Inputs,
     records: &Records,

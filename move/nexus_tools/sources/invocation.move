@@ -1,21 +1,21 @@
 /// One invocation of one tool, prepaid by its requester, and what it came to.
 ///
-/// Its requester names a leader for it, or two, of those that the tool accepts. Leader number i,
-/// counted from 0, may close it once i windows have passed since the request: by `settle` with the
-/// tool's answer or by `fail` with the reason why there is none. When as many windows have passed
-/// as there are leaders, nobody may, and anyone may close it by `expire`. A closed invocation never
-/// changes again.
+/// Its requester names a leader for it, or two, of those that the tool accepts. Leader number
+/// i, counted from 0, may close it once i windows have passed since the request: by `settle`
+/// with the tool's answer or by `fail` with the reason why there is none. When as many windows
+/// have passed as there are leaders, nobody may, and anyone may close it by `expire`. A closed
+/// invocation never changes again.
 ///
-/// `settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to the
-/// requester at once: a closed invocation holds no money. A fee goes to the worker that sent the
-/// transaction. Terms are fixed by the request: a tool that is changed, unregistered or suspended
-/// afterwards changes nothing, not even the keys of which one has to sign its answer. `expire` and
-/// `delete` depend on no version of the package and on no setting: what was prepaid is never locked
-/// in.
+/// `settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to
+/// the requester at once: a closed invocation holds no money. A fee goes to the worker that
+/// sent the transaction. Terms are fixed by the request: a tool that is changed, unregistered
+/// or suspended afterwards changes nothing, not even the keys of which one has to sign its
+/// answer. `expire` and `delete` depend on no version of the package and on no setting: what
+/// was prepaid is never locked in.
 ///
-/// An invocation can be an attempt of a run of an execution: see `execution`. Its inputs are then
-/// values by reference, it keeps what is left of its payment until the execution takes it, and the
-/// execution alone deletes it.
+/// An invocation can be an attempt of a run of an execution: see `execution`. Its inputs are
+/// then values by reference, it keeps what is left of its payment until the execution takes it,
+/// and the execution alone deletes it.
 module nexus_tools::invocation;
 
 use nexus_tools::attempt::{Self, Attempt};
@@ -213,11 +213,12 @@ public enum State has copy, drop, store {
 // === Public functions ===
 
 /// Requests an invocation of `tool` by one leader and returns its id; the invocation is shared.
-/// The revisions are those of settings and tool as the requester looked at them, and the `payment`
-/// is exactly the `quote`: so nothing is paid or kept to which the requester did not consent.
-/// Aborts with `ESettingsChanged`, `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`,
-/// `ELeaderNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`,
-/// `EToolWithoutKey`, `EWrongPayment` or `leader_registry::ENotAccepting`.
+/// The revisions are those of settings and tool as the requester looked at them, and the
+/// `payment` is exactly the `quote`: so nothing is paid or kept to which the requester did not
+/// consent. Aborts with `ESettingsChanged`, `EToolNotActive`, `EToolChanged`,
+/// `ELeaderNotAccepted`, `ELeaderNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`,
+/// `EOutcomeLimitTooSmall`, `EToolWithoutKey`, `EWrongPayment` or
+/// `leader_registry::ENotAccepting`.
 public fun request(
     registry: &LeaderRegistry,
     settings_revision: u64,
@@ -293,10 +294,10 @@ public fun settle(
     self.settle_answer(leader, variant, ports, clock, ctx)
 }
 
-/// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds the
-/// rest. The `detail` is in the event, and is kept where something may read it. Does nothing and returns false when `settle` does.
-/// Aborts with `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`, `ETooEarly`, and as
-/// `failure::check` does.
+/// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds
+/// the rest. The `detail` is in the event, and is kept where something may read it. Does
+/// nothing and returns false when `settle` does. Aborts with `ENotResponsible`, `ENotWorker`,
+/// `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
 public fun fail(
     self: &mut Invocation,
     leader: &Leader,
@@ -348,8 +349,8 @@ public fun delete(self: Invocation, ctx: &TxContext) {
 // === Views ===
 
 /// What an invocation costs at most: the price and the leader's fees, with an outcome of
-/// `max_outcome_bytes`. `input_bytes` are the `size` of the inputs. It follows the reference gas
-/// price of the epoch.
+/// `max_outcome_bytes`. `input_bytes` are the `size` of the inputs. It follows the reference
+/// gas price of the epoch.
 public fun quote(
     registry: &LeaderRegistry,
     tool: &Tool,
@@ -476,8 +477,8 @@ public(package) fun settle_answer(
 }
 
 
-/// Requests an attempt by leaders that the tool accepts, shares it, and gives its id and the bytes
-/// that it takes.
+/// Requests an attempt by leaders that the tool accepts, shares it, and gives its id and the
+/// bytes that it takes.
 public(package) fun request_attempt(
     attempt: Attempt,
     tool: &Tool,
@@ -648,8 +649,8 @@ fun create(
     invocation
 }
 
-/// Whether the sender may close the invocation in the leader's name now: false if nobody may any
-/// more. Aborts unless the leader may, and the sender works for it.
+/// Whether the sender may close the invocation in the leader's name now: false if nobody may
+/// any more. Aborts unless the leader may, and the sender works for it.
 fun authorize(
     self: &Invocation,
     leader: &Leader,
@@ -666,7 +667,8 @@ fun authorize(
     !self.is_closed() && now_ms < self.expires_at_ms()
 }
 
-/// Pays what is left of the payment back to the requester; an attempt keeps it for its execution.
+/// Pays what is left of the payment back to the requester; an attempt keeps it for its
+/// execution.
 fun refund(self: &mut Invocation) {
     if (self.attempt.is_none()) payment::pay(self.payment.withdraw_all(), self.requester);
 }

@@ -1,8 +1,8 @@
 /// The plan of a workflow: its vertices with their ports and edges, and the blocks around them.
 ///
-/// Vertices, blocks and edges have the numbers that they have in the document; a port has its number
-/// among the input ports of its vertex. A *path* has a number for each block around a vertex,
-/// outermost first: the iteration of a region, the round of a loop.
+/// Vertices, blocks and edges have the numbers that they have in the document; a port has its
+/// number among the input ports of its vertex. A *path* has a number for each block around a
+/// vertex, outermost first: the iteration of a region, the round of a loop.
 module nexus_tools::plan;
 
 use std::ascii::String;
@@ -39,7 +39,8 @@ public use fun collect_sources as Collect.sources;
 
 // === Errors ===
 
-/// The plan goes beyond a limit: 32 ports of a vertex, 32 edges of a variant, 32 bytes of a name.
+/// The plan goes beyond a limit: 32 ports of a vertex, 32 edges of a variant, 32 bytes of a
+/// name.
 const ETooLarge: u64 = 0;
 /// A row of numbers is too short, or has a number that is too large.
 const EWrongRow: u64 = 1;
@@ -49,7 +50,8 @@ const EPortTwice: u64 = 2;
 // === Constants ===
 
 const MAX_PORTS: u64 = 32;
-/// What one step writes is bounded by the edges of one variant, and by what may start in a block.
+/// What one step writes is bounded by the edges of one variant, and by what may start in a
+/// block.
 const MAX_EDGES: u64 = 32;
 const MAX_NAME_BYTES: u64 = 32;
 
@@ -116,9 +118,9 @@ public struct Variant has copy, drop, store {
     edges: vector<Edge>,
 }
 
-/// The way of a value. It leads to a place: the first `keeps` numbers of the path, one more in the
-/// last of them for `do_while`, and `zeros` zeros. That is the path of a run, or of an instance of
-/// the block `scope`, to all runs inside which it brings the value.
+/// The way of a value. It leads to a place: the first `keeps` numbers of the path, one more in
+/// the last of them for `do_while`, and `zeros` zeros. That is the path of a run, or of an
+/// instance of the block `scope`, to all runs inside which it brings the value.
 public struct Edge has copy, drop, store {
     number: u16,
     /// The output port.
@@ -212,8 +214,8 @@ public(package) fun new_block(
 /// A port of a vertex.
 public(package) fun new_input(vertex: u16, port: u8): Input { Input { vertex, port } }
 
-/// Adds an input port; `flags` have 1 for an entry port, 2 for a default value, 4 for a `static`
-/// edge. Aborts with `ETooLarge` or `EPortTwice`.
+/// Adds an input port; `flags` have 1 for an entry port, 2 for a default value, 4 for a
+/// `static` edge. Aborts with `ETooLarge` or `EPortTwice`.
 public(package) fun add_port(self: &mut Vertex, name: String, flags: u8) {
     assert!(self.ports.length() < MAX_PORTS, ETooLarge);
     assert!(name.length() <= MAX_NAME_BYTES, ETooLarge);
@@ -227,8 +229,8 @@ public(package) fun add_port(self: &mut Vertex, name: String, flags: u8) {
     });
 }
 
-/// Adds a source to a port. The row has its origin, 1 for `do_while`, and the rounds. Aborts with
-/// `ETooLarge` or `EWrongRow`.
+/// Adds a source to a port. The row has its origin, 1 for `do_while`, and the rounds. Aborts
+/// with `ETooLarge` or `EWrongRow`.
 public(package) fun add_source(self: &mut Vertex, port: u8, row: vector<u16>) {
     assert!((port as u64) < self.ports.length() && row.length() >= 2, EWrongRow);
     let sources = &mut self.ports[port as u64].sources;
@@ -394,8 +396,9 @@ public(package) fun source_path(self: &Edge, place: &vector<u32>, round: u32): v
     path
 }
 
-/// Whether a value serves the run of this path: what begins another round (`is_again`) serves all
-/// rounds but the first one, all else where a 0 stands at each of the `rounds` that the path has.
+/// Whether a value serves the run of this path: what begins another round (`is_again`) serves
+/// all rounds but the first one, all else where a 0 stands at each of the `rounds` that the
+/// path has.
 public(package) fun reaches(is_again: bool, rounds: &vector<u8>, path: &vector<u32>): bool {
     if (is_again) return path[path.length() - 1] > 0;
     rounds.all!(|at| (*at as u64) >= path.length() || path[*at as u64] == 0)
@@ -453,8 +456,8 @@ public(package) fun region_origin(region: u16): u16 { region + BLOCKS }
 
 // === Private functions ===
 
-/// The edge of a row: its number, the vertex and the number of the port that it leads to, its kind,
-/// `keeps`, `zeros`, `scope`, `element`, `left`, and the rounds.
+/// The edge of a row: its number, the vertex and the number of the port that it leads to, its
+/// kind, `keeps`, `zeros`, `scope`, `element`, `left`, and the rounds.
 fun edge(port: String, row: vector<u16>): Edge {
     assert!(port.length() <= MAX_NAME_BYTES, ETooLarge);
     assert!(row.length() >= 9 && row[0] < BLOCKS && row[3] <= STATIC, EWrongRow);

@@ -1,9 +1,9 @@
 /// What is known of an execution: a flat map of small records, as dynamic fields.
 ///
-/// There is one for each run that waits for values or has started, and one for each instance of a
-/// block to which something was brought. Values are by reference: what is kept of one is the edge
-/// that brought it. From which run it came follows from the path of where it lies, and from `round`
-/// if it left a loop.
+/// There is one for each run that waits for values or has started, and one for each instance of
+/// a block to which something was brought. Values are by reference: what is kept of one is the
+/// edge that brought it. From which run it came follows from the path of where it lies, and
+/// from `round` if it left a loop.
 module nexus_tools::records;
 
 use nexus_tools::dag::Dag;
@@ -117,7 +117,8 @@ public struct Cursor has copy, drop, store {
     outstanding: u32,
 }
 
-/// A value of a port for all that is inside; `length` is that of the list if `element` picks one.
+/// A value of a port for all that is inside; `length` is that of the list if `element` picks
+/// one.
 public struct Brought has copy, drop, store {
     vertex: u16,
     port: u8,
@@ -142,8 +143,8 @@ public struct Look has drop {
     count: Option<u32>,
 }
 
-/// Where the value of a port is: an output port of a run, or an element of its list; or what a region
-/// gathered; or neither, if it is an entry or a default value.
+/// Where the value of a port is: an output port of a run, or an element of its list; or what a
+/// region gathered; or neither, if it is an entry or a default value.
 public struct Source has copy, drop {
     run: Option<Run>,
     port: String,
@@ -341,7 +342,8 @@ public(package) fun retry(self: &mut RunRecord, not_before_ms: u64) {
 
 public(package) fun close(self: &mut RunRecord) { self.phase = CLOSED }
 
-/// What the ports of a run have; see `Records.served` and `Records.begins` in `workflow/records.py`.
+/// What the ports of a run have; see `Records.served` and `Records.begins` in
+/// `workflow/records.py`.
 public(package) fun look(self: &Records, dag: &Dag, run: &Run, group: u8): Look {
     let vertex = dag.vertex(run.vertex);
     let (ports, blocks, region) = (vertex.ports(), vertex.blocks(), vertex.region());
@@ -529,7 +531,8 @@ public(package) fun count_off(self: &mut InstanceRecord): bool {
     self.live == 0
 }
 
-/// How many more iterations of a cursor may be taken, if `parallel` of them are under way at once.
+/// How many more iterations of a cursor may be taken, if `parallel` of them are under way at
+/// once.
 public(package) fun free(self: &InstanceRecord, cursor: u64, parallel: u64): u64 {
     let cursor = &self.cursors[cursor];
     let outstanding = (cursor.outstanding as u64).min(parallel);
@@ -638,8 +641,8 @@ fun add(self: &mut Records, run: Run, phase: u8) {
     self.length = self.length + 1;
 }
 
-/// Whether a value for a port was brought to blocks around this path, or to those whose instance it
-/// is.
+/// Whether a value for a port was brought to blocks around this path, or to those whose
+/// instance it is.
 fun is_scoped(
     self: &Records,
     dag: &Dag,

@@ -32,9 +32,9 @@ const DOMAIN: vector<u8> = b"nexus_tools::outcome";
 
 // === Public functions ===
 
-/// Settles with the tool's Ed25519 signature of the answer, by one of the keys that it had when the
-/// invocation was requested. What is signed is the `message`. Aborts with `EIsAttempt`, `EWrongKey`
-/// or `EWrongSignature`, and as `invocation::settle` does.
+/// Settles with the tool's Ed25519 signature of the answer, by one of the keys that it had when
+/// the invocation was requested. What is signed is the `message`. Aborts with `EIsAttempt`,
+/// `EWrongKey` or `EWrongSignature`, and as `invocation::settle` does.
 public fun settle(
     invocation: &mut Invocation,
     leader: &Leader,
@@ -72,9 +72,10 @@ public fun settle_attempt(
 
 // === Views ===
 
-/// What a tool signs to answer an invocation: `nexus_tools::outcome`, the 32 bytes of its id, the
-/// BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of the ports. A
-/// leader that asks the tool something else has no signature with which it could settle.
+/// What a tool signs to answer an invocation: `nexus_tools::outcome`, the 32 bytes of its id,
+/// the BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of the
+/// ports. A leader that asks the tool something else has no signature with which it could
+/// settle.
 public fun message(invocation: &Invocation, variant: &String, ports: &Ports): vector<u8> {
     message_of(invocation, invocation.inputs(), variant, ports)
 }

@@ -2,10 +2,19 @@
 module nexus_tools::terms;
 
 use nexus_tools::attempt::{Self, Attempt};
+use nexus_tools::dag::Dag;
 use nexus_tools::leader_registry::LeaderSettings;
+use nexus_tools::records;
 use nexus_tools::tool::Tool;
 use nexus_tools::version;
+use nexus_tools::walks;
 use std::ascii::String;
+use std::bcs;
+
+// === Constants ===
+
+/// More than any invocation of a run takes when it is requested.
+const INVOCATION_BYTES: u64 = 1_400;
 
 // === Structs ===
 
@@ -44,6 +53,18 @@ public(package) fun new(
     }
 }
 
+/// The same, of an execution that begins then: the deadline of these counts from its beginning.
+public(package) fun begun_at(self: &Terms, now_ms: u64): Terms {
+    new(
+        self.leaders,
+        self.settings,
+        self.max_prices_mist,
+        self.max_outcome_bytes,
+        self.max_steps,
+        self.deadline_ms + now_ms,
+    )
+}
+
 public(package) fun set_leaders(self: &mut Terms, leaders: vector<ID>) { self.leaders = leaders }
 
 public(package) fun leaders(self: &Terms): &vector<ID> { &self.leaders }
@@ -71,22 +92,24 @@ public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): 
     else option::none()
 }
 
-/// What a request takes at most, up to this step, if it writes so many bytes, or in place of them
-/// more if it is refused.
-public(package) fun most_mist(
+/// What so many requests of a vertex take at most after these steps, refused ones included.
+public(package) fun requests_mist(
     self: &Terms,
+    dag: &Dag,
     tool: &Tool,
-    number: u16,
-    step: u64,
-    requested_bytes: u64,
-    refused_bytes: u64,
+    vertex: u16,
+    steps: u64,
+    count: u64,
     ctx: &TxContext,
 ): u64 {
+    let (number, run) = (dag.vertex(vertex).tool(), records::run(vertex, vector[]));
+    let bytes = records::iteration_bytes(dag.vertex(vertex), 1) + INVOCATION_BYTES;
     let settle_fee_mist = self.settings.settle_fee_mist(attempt::record_bytes(), ctx);
-    let requested_mist = self.cost_of_mist(settle_fee_mist, tool) + self.stored_mist(requested_bytes);
-    if (self.refusal(tool, number, step).is_none()) return requested_mist;
-    let bytes = requested_bytes + refused_bytes;
-    requested_mist.max(self.refusal_fee_mist(ctx) + self.stored_mist(bytes))
+    let requested_mist = self.cost_of_mist(settle_fee_mist, tool) + self.stored_mist(bytes);
+    if (self.refusal(tool, number, steps + count).is_none()) return count * requested_mist;
+    let refused_bytes = bytes + walks::most_bytes(dag, &run, &option::none());
+    let refused_mist = self.refusal_fee_mist(ctx) + self.stored_mist(refused_bytes);
+    count * requested_mist.max(refused_mist)
 }
 
 /// What an attempt costs at most: the tool's price, the leader's fees and the largest outcome.
@@ -105,6 +128,9 @@ public(package) fun refusal_fee_mist(self: &Terms, ctx: &TxContext): u64 {
 public(package) fun stored_mist(self: &Terms, bytes: u64): u64 {
     bytes * self.settings.fee_per_outcome_byte_mist()
 }
+
+/// The bytes that they take in an object.
+public(package) fun size(self: &Terms): u64 { bcs::to_bytes(self).length() }
 
 // === Private functions ===
 

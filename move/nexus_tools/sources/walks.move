@@ -1,14 +1,14 @@
 /// What happens in an execution: which runs there are, and how it goes on when one is closed.
 ///
-/// A *run* is one use of a vertex: the vertex and a path. It starts, once, when each port that the
-/// plan names has a value, and ends in one variant, whose ports flow along their edges at once. So
-/// which runs there are does not depend on the order of events, but for races and early ends. The
-/// rules, with an example, are told in `workflow/semantics.py`; both are executed beside each other
-/// and have to agree. There, a region closes with the last thing in it; here, `gather` is a step of
-/// its own, so that no step grows with what follows from it.
+/// A *run* is one use of a vertex: the vertex and a path. It starts, once, when each port that
+/// the plan names has a value, and ends in one variant, whose ports flow along their edges at
+/// once. So which runs there are does not depend on the order of events, but for races and
+/// early ends. The rules, with an example, are told in `workflow/semantics.py`; both are
+/// executed beside each other and have to agree. There, a region closes with the last thing in
+/// it; here, `gather` is a step of its own, so that no step grows with what follows from it.
 ///
-/// This module knows nothing of money and of tools, and never aborts for what a document, a tool or
-/// a leader did. What has to be told is in a `Change`.
+/// This module knows nothing of money and of tools, and never aborts for what a document, a
+/// tool or a leader did. What has to be told is in a `Change`.
 module nexus_tools::walks;
 
 use nexus_tools::dag::Dag;
@@ -88,8 +88,8 @@ public(package) fun take(self: &mut Walks, run: Run) {
     self.under_way = self.under_way + 1;
 }
 
-/// How many iterations that begin with a vertex are ready, in the instance of its region that has
-/// this path around it.
+/// How many iterations that begin with a vertex are ready, in the instance of its region that
+/// has this path around it.
 public(package) fun iterations(self: &Walks, dag: &Dag, number: u16, path: &vector<u32>): u64 {
     let vertex = dag.vertex(number);
     let cursor = cursor_of(dag, vertex, number);
@@ -241,6 +241,13 @@ public(package) fun most_bytes(dag: &Dag, run: &Run, variant: &Option<String>): 
 /// The most bytes that gathering a region may write.
 public(package) fun most_gathered_bytes(dag: &Dag, region: u16): u64 {
     edges_bytes(dag, &dag.block(region).collects().map_ref!(|collect| *collect.edge()))
+}
+
+/// The most bytes that beginning with a group may write.
+public(package) fun most_begun_bytes(dag: &Dag, group: u8): u64 {
+    (*dag.group(group)).fold!(0, |bytes, number| {
+        bytes + records::iteration_bytes(dag.vertex(number), 1)
+    })
 }
 
 /// Nothing yet.

@@ -101,6 +101,8 @@ class _ServedHere:
 
     def __init__(self, targets: Sequence[str]) -> None:
         self._servers = [load(target) for target in targets]
+        for server in self._servers:
+            server.tell_causes()
         self._started: Future[list[str]] = Future()
         self._loop = asyncio.new_event_loop()
         self._stopping = asyncio.Event()

@@ -11,7 +11,6 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import (
-    AMOUNT,
     DURATION,
     FILE,
     Output,
@@ -21,11 +20,11 @@ from nexus_tools.cli.framework import (
     local,
     plain,
     read_bytes,
-    read_json,
-    read_option,
 )
+from nexus_tools.cli.workflow.prices import by_tool, read_prices
 from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import valid_workflow
+from nexus_tools.cli.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.errors import NexusError, UsageError, ValidationError
 from nexus_tools.spelling import with_suggestion
 
@@ -51,23 +50,16 @@ _COLUMNS = {
 
 @click.command()
 @click.argument("file", shell_complete=complete_files)
-@click.option(
-    "--input",
-    "inputs",
-    metavar="NAME=VALUE|JSON|@FILE|-",
-    multiple=True,
-    help="An input: its name, or VERTEX.PORT, and a value as JSON or text, or @FILE; or all of"
-    " them as a JSON object: itself, in a file, or on stdin.",
-)
+@INPUTS
 @click.option("--stubs", type=FILE, help="What stands in for tools: a JSON document.")
 @takes_tools
 @click.option("--group", help="Begin with this entry group.")
 @click.option(
     "--price",
     "prices",
-    metavar="FQN=SUI",
+    metavar="TOOL=SUI",
     multiple=True,
-    help="What a tool costs, for the estimate.",
+    help="What a tool costs, for the estimate: its FQN, or a vertex.",
 )
 @click.option(
     "--max-steps",
@@ -109,10 +101,10 @@ async def command(
     made up. Stubs take no time: the clock is simulated. Costs are an estimate of prices and fees.
     The exit code is 1 if the execution does not come to its end.
     """
-    given = _inputs(inputs)
+    given = read_inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate
 
-    costs = StepCosts(dict(map(_price, prices)))
+    priced = read_prices("--price", prices)
     with session.output.progress(f"simulating {file}"):
         async with sources.open() as (definitions, functions):
             document = valid_workflow(session.output, file, definitions)
@@ -124,12 +116,12 @@ async def command(
                     {**functions, **stubbed},
                     group=group,
                     definitions=definitions,
-                    costs=costs,
+                    costs=StepCosts(by_tool("--price", document, priced)),
                     max_steps=max_steps,
                     deadline_ms=deadline,
                 )
             except UsageError as error:
-                raise _explained(error) from error
+                raise explained(error) from error
     if svg is not None:
         _draw(document, done, svg)
     if record is not None:
@@ -137,60 +129,7 @@ async def command(
     _report(session.output, file, done)
 
 
-def _explained(error: UsageError) -> UsageError:
-    """The error with the option that helps."""
-    if error.code == "input_missing":
-        options = " ".join(f"--input {name}=…" for name in error.details["inputs"])
-        error.hint = f"give {options}"
-    if error.code == "group_missing":
-        error.hint = "--group names one of them"
-    return error
-
-
 # --- What is given
-
-
-def _inputs(options: Sequence[str]) -> dict[str, Any]:
-    """Inputs by name. Raises `input_malformed`, `input_twice`, or as `read_option` does."""
-    found: dict[str, Any] = {}
-    for option in options:
-        for name, value in _named(option).items():
-            if name in found:
-                raise UsageError("input_twice", f"the input {name!r} is given twice")
-            found[name] = value
-    return found
-
-
-def _named(option: str) -> dict[str, Any]:
-    if option.startswith(("{", "@")) or option == "-":
-        document = read_option(option, "--input")
-        if not isinstance(document, dict):
-            raise UsageError("input_malformed", "inputs are a JSON object, with a value by name")
-        return document
-    name, equals, text = option.partition("=")
-    if not equals or not name:
-        message = f"--input {option[:80]} has no name"
-        raise UsageError("input_malformed", message, hint='write --input topic=tides or {"a": 1}')
-    return {name: _value(text)}
-
-
-def _value(text: str) -> Any:
-    """A value as it is typed: JSON, what a file has for @FILE, or else the text itself."""
-    if text.startswith("@"):
-        return read_json(text.removeprefix("@"))
-    from nexus_tools.tool import parse_json
-
-    try:
-        return parse_json(text)
-    except ValidationError:
-        return text
-
-
-def _price(option: str) -> tuple[str, int]:
-    from nexus_tools.tool import ToolFqn
-
-    fqn, _, amount = option.rpartition("=")
-    return str(ToolFqn.parse(fqn)), AMOUNT.convert(amount, None, None)
 
 
 def _stubs(output: Output, document: "Document", path: Path | None) -> "dict[str, Stub]":
@@ -200,7 +139,7 @@ def _stubs(output: Output, document: "Document", path: Path | None) -> "dict[str
     from nexus_tools.workflow import read_stubs
 
     try:
-        stubs = read_stubs(read_bytes(str(path)))
+        stubs = read_stubs(read_bytes(str(path)), document)
     except ValidationError as error:
         error.message = f"{path}: {error.message}"
         raise

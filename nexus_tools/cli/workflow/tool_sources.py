@@ -1,6 +1,7 @@
 """Where the tools of a workflow are found: Python files and servers; options and use."""
 
 import functools
+import shlex
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -36,6 +37,17 @@ class ToolSources:
     targets: tuple[str, ...]
     urls: tuple[str, ...]
     ca_file: Path | None
+
+    def typed(self) -> list[str]:
+        """The options as they are typed."""
+        options = {"--tools": self.targets, "--url": self.urls}
+        options["--ca-file"] = (str(self.ca_file),) if self.ca_file else ()
+        return [
+            word
+            for option, values in options.items()
+            for value in values
+            for word in (option, shlex.quote(value))
+        ]
 
     @asynccontextmanager
     async def open(

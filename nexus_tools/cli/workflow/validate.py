@@ -1,13 +1,24 @@
 """`nexus-tools workflow validate`: whether a workflow keeps the rules."""
 
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, complete_files, reads
+from nexus_tools.cli.framework import Session, complete_files, plain, reads
 from nexus_tools.cli.tool.proof import ASK_DOMAIN
 from nexus_tools.cli.workflow.registered_tools import registered_tools
 from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import read_workflow
+from nexus_tools.spelling import with_suggestion
+
+if TYPE_CHECKING:
+    from nexus_tools.tool import ToolDefinition
+    from nexus_tools.workflow import Document
+
+_MOST_LISTED = 5
 
 
 @click.command()
@@ -44,8 +55,12 @@ async def command(
         facts = await registered_tools(session, found.document, ask)
         found = found.with_violations(lint_interfaces(found.document, facts))
     found.print_violations(session.output)
+    unknown = [] if registry else _unknown(found.document, definitions)
     if session.output.as_json:
-        session.output.document({"file": file, "valid": not found.errors, "violations": found.rows})
+        told = {"file": file, "valid": not found.errors, "violations": found.rows}
+        session.output.document(told | ({"not_compared": unknown} if definitions else {}))
+    if definitions and unknown:
+        session.output.warn(_not_compared(unknown, definitions))
     if found.document is None or found.errors:
         raise found.invalid()
     document = found.document
@@ -53,5 +68,32 @@ async def command(
         f"{file} is valid: {units.count(len(document.vertices), 'vertex', 'vertices')},"
         f" {units.count(len(document.edges), 'edge')}"
     )
-    if not session.output.as_json:
-        session.output.note(f"next: nexus-tools workflow simulate {file}")
+    if not session.output.as_json and file != "-":
+        session.output.note(f"next: {_simulated(file, document, sources)}")
+
+
+def _unknown(document: "Document | None", definitions: "Mapping[str, ToolDefinition]") -> list[str]:
+    """The tools of a workflow of which nothing is known."""
+    fqns = (vertex.fqn for vertex in document.vertices) if document else ()
+    return [fqn for fqn in dict.fromkeys(fqns) if fqn not in definitions]
+
+
+def _not_compared(unknown: "Sequence[str]", definitions: "Mapping[str, ToolDefinition]") -> str:
+    listed = ", ".join(unknown[:_MOST_LISTED])
+    more = f" and {len(unknown) - _MOST_LISTED} more" if len(unknown) > _MOST_LISTED else ""
+    message = f"not compared with their tools, which were not given: {listed}{more}."
+    if len(unknown) == 1:
+        message = with_suggestion(message, unknown[0], definitions)
+    return plain(message)
+
+
+def _simulated(file: str, document: "Document", sources: ToolSources) -> str:
+    """The command that executes a workflow, with all that it needs but the values of its inputs."""
+    from nexus_tools.workflow import needed_names
+
+    group, *others = document.groups()
+    words = ["nexus-tools", "workflow", "simulate", shlex.quote(file)]
+    words += ["--group", shlex.quote(group.name)] if others else []
+    for name in needed_names(document, group):
+        words += ["--input", f"{shlex.quote(name)}=…"]
+    return plain(" ".join((*words, *sources.typed())))

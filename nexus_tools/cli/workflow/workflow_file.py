@@ -127,6 +127,7 @@ def _mismatches(
 def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> WorkflowFile:
     from nexus_tools.toolkit import load_module
 
+    read_bytes(place)  # whoever names no file is told so as of a JSON document
     flow = _workflow(load_module(place), name, attribute)
     document = None
     try:

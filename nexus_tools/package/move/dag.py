@@ -417,8 +417,8 @@ def add_ports(
     names: Sequence[str] | Argument,
     flags: bytes | Argument,
 ) -> None:
-    """Adds input ports to the vertices of a page: `vertices` are their places in it, `flags`
-    have 1 for an entry port, 2 for a default value, 4 for a `static` edge. Aborts with
+    """Adds input ports to the vertices of a page: `vertices` are their places in it, `flags` have
+    1 for an entry port, 2 for a default value, 4 for a `static` edge. Aborts with
     `ELengthMismatch`, `EWrongPage`, `plan::EPortTwice` or `plan::ETooLarge`.
     """
     builder.move_call(

@@ -11,8 +11,10 @@ comes back with `advance`. Whoever writes records for the execution is paid what
 storing them, to the byte; who removes them gets that from Sui. Where funds do not cover what a step
 would need, nothing happens until somebody `refill`s them.
 
-`advance`, `gather`, `cancel`, `expire` and what cleans up depend on no version of the package and
-on no setting: funds are never locked in.
+`advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no setting:
+funds are never locked in. What is left in the end is removed by `cleaning`.
+
+A schedule may have begun it: what is left of its funds is then kept until that collects it.
 """
 
 from __future__ import annotations
@@ -71,11 +73,6 @@ EWrongExecution = MoveError(
 ENotOwner = MoveError("ENotOwner", "The sender does not own the execution.", 14)
 EEnded = MoveError("EEnded", "The execution has ended.", 15)
 ENotOver = MoveError("ENotOver", "The time of the execution is not over.", 16)
-ENotEnded = MoveError("ENotEnded", "The execution has not ended: `cancel` it, or wait.", 17)
-ETooEarly = MoveError(
-    "ETooEarly", "For 7 days after the end, the owner alone removes what is left.", 18
-)
-ENotClean = MoveError("ENotClean", "Records or invocations are left: remove them first.", 19)
 ERRORS: tuple[MoveError, ...] = (
     ESettingsChanged,
     ENoGroup,
@@ -94,9 +91,6 @@ ERRORS: tuple[MoveError, ...] = (
     ENotOwner,
     EEnded,
     ENotOver,
-    ENotEnded,
-    ETooEarly,
-    ENotClean,
 )
 
 
@@ -107,6 +101,7 @@ class ExecutionBegun(MoveStruct, frozen=True):
     dag: Address
     fqn: str
     owner: Address
+    schedule: Address | None
     leaders: tuple[Address, ...]
     group: int
     funds_mist: int
@@ -121,6 +116,7 @@ class ExecutionBegun(MoveStruct, frozen=True):
             _bcs.address,
             _bcs.string,
             _bcs.address,
+            _bcs.option(_bcs.address),
             _bcs.vector(_bcs.address),
             _bcs.u8,
             _bcs.u64,
@@ -215,7 +211,7 @@ class ExecutionLeadersChanged(MoveStruct, frozen=True):
 
 
 class ExecutionEnded(MoveStruct, frozen=True):
-    """An execution has ended, and what was left of its funds is its owner's."""
+    """An execution has ended, and what was left of its funds is its owner's, or its schedule's."""
 
     execution: Address
     dag: Address
@@ -240,18 +236,6 @@ class ExecutionEnded(MoveStruct, frozen=True):
     )
 
 
-class ExecutionDeleted(MoveStruct, frozen=True):
-    """An execution was deleted."""
-
-    execution: Address
-    owner: Address
-
-    move_name = "execution::ExecutionDeleted"
-    bcs: ClassVar[_bcs.Codec[ExecutionDeleted]] = _bcs.late(
-        lambda: _bcs.struct(ExecutionDeleted, _bcs.address, _bcs.address)
-    )
-
-
 class Execution(MoveStruct, frozen=True):
     """An execution, shared.
 
@@ -261,6 +245,8 @@ class Execution(MoveStruct, frozen=True):
     id: Address
     dag: Address
     owner: Address
+    schedule: Address | None
+    """The schedule that began it, until it has collected what is left of the funds."""
     funds: int
     walks: _walks.Walks
     steps: int
@@ -277,6 +263,7 @@ class Execution(MoveStruct, frozen=True):
             _bcs.address,
             _bcs.address,
             _bcs.address,
+            _bcs.option(_bcs.address),
             _bcs.u64,
             _walks.Walks.bcs,
             _bcs.u64,
@@ -314,7 +301,6 @@ AnyEvent: TypeAlias = (
     | ExecutionRefilled
     | ExecutionLeadersChanged
     | ExecutionEnded
-    | ExecutionDeleted
 )
 
 
@@ -573,128 +559,6 @@ def expire(builder: TransactionBuilder, package: Package, execution: ObjectInput
         package.id,
         "execution",
         "expire",
-        [_inputs.changed(builder, execution), _inputs.read(builder, _inputs.CLOCK)],
-    )
-
-
-def clean_runs(
-    builder: TransactionBuilder,
-    package: Package,
-    execution: ObjectInput,
-    vertices: Sequence[int] | Argument,
-    paths: Sequence[Sequence[int]] | Argument,
-) -> None:
-    """Removes what is known of runs. What Sui took for storing it is the sender's: the owner's, or from
-    7 days after the end on anyone's. Aborts with `ENotEnded` or `ETooEarly`.
-    """
-    builder.move_call(
-        package.id,
-        "execution",
-        "clean_runs",
-        [
-            _inputs.changed(builder, execution),
-            _inputs.pure(builder, _bcs.vector(_bcs.u16), vertices),
-            _inputs.pure(builder, _bcs.vector(_bcs.vector(_bcs.u32)), paths),
-            _inputs.read(builder, _inputs.CLOCK),
-        ],
-    )
-
-
-def clean_instances(
-    builder: TransactionBuilder,
-    package: Package,
-    execution: ObjectInput,
-    blocks: Sequence[int] | Argument,
-    paths: Sequence[Sequence[int]] | Argument,
-) -> None:
-    """Removes what is known of instances of blocks, as `clean_runs` does."""
-    builder.move_call(
-        package.id,
-        "execution",
-        "clean_instances",
-        [
-            _inputs.changed(builder, execution),
-            _inputs.pure(builder, _bcs.vector(_bcs.u16), blocks),
-            _inputs.pure(builder, _bcs.vector(_bcs.vector(_bcs.u32)), paths),
-            _inputs.read(builder, _inputs.CLOCK),
-        ],
-    )
-
-
-def clean_marks(
-    builder: TransactionBuilder,
-    package: Package,
-    execution: ObjectInput,
-    region: int | Argument,
-    path: Sequence[int] | Argument,
-    vertex: int | Argument,
-    input: int | Argument,
-    iterations: Sequence[int] | Argument,
-) -> None:
-    """Removes the marks of iterations, as `clean_runs` does."""
-    builder.move_call(
-        package.id,
-        "execution",
-        "clean_marks",
-        [
-            _inputs.changed(builder, execution),
-            _inputs.pure(builder, _bcs.u16, region),
-            _inputs.pure(builder, _bcs.vector(_bcs.u32), path),
-            _inputs.pure(builder, _bcs.u16, vertex),
-            _inputs.pure(builder, _bcs.u8, input),
-            _inputs.pure(builder, _bcs.vector(_bcs.u32), iterations),
-            _inputs.read(builder, _inputs.CLOCK),
-        ],
-    )
-
-
-def clean_entries(
-    builder: TransactionBuilder,
-    package: Package,
-    execution: ObjectInput,
-    vertices: Sequence[int] | Argument,
-) -> None:
-    """Removes the entry values of vertices, as `clean_runs` does."""
-    builder.move_call(
-        package.id,
-        "execution",
-        "clean_entries",
-        [
-            _inputs.changed(builder, execution),
-            _inputs.pure(builder, _bcs.vector(_bcs.u16), vertices),
-            _inputs.read(builder, _inputs.CLOCK),
-        ],
-    )
-
-
-def clean_invocation(
-    builder: TransactionBuilder, package: Package, execution: ObjectInput, invocation: ObjectInput
-) -> None:
-    """Deletes an invocation of the execution, as `clean_runs` does.
-
-    Aborts with `EWrongExecution`, too.
-    """
-    builder.move_call(
-        package.id,
-        "execution",
-        "clean_invocation",
-        [
-            _inputs.changed(builder, execution),
-            _inputs.changed(builder, invocation),
-            _inputs.read(builder, _inputs.CLOCK),
-        ],
-    )
-
-
-def delete(builder: TransactionBuilder, package: Package, execution: ObjectInput) -> None:
-    """Deletes an execution of which nothing is left, as `clean_runs` does.
-
-    Aborts with `ENotClean`, too.
-    """
-    builder.move_call(
-        package.id,
-        "execution",
-        "delete",
         [_inputs.changed(builder, execution), _inputs.read(builder, _inputs.CLOCK)],
     )
 

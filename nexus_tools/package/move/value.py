@@ -282,7 +282,7 @@ def element(
     )
 
 
-def list(
+def list_of(
     builder: TransactionBuilder, package: Package, values: Sequence[Argument] | Argument
 ) -> Result:
     """The list of these values.
@@ -294,7 +294,7 @@ def list(
     return builder.move_call(
         package.id,
         "value",
-        "list",
+        "list_of",
         [_inputs.elements(builder, values, package.type_tag("value::Value"))],
     )
 

@@ -11,10 +11,10 @@ from nexus_tools.workflow.authoring.sketch import (
     Draft,
     Feed,
     GivenInput,
+    Origin,
     PortValue,
     Sketch,
     State,
-    Value,
     order_port,
 )
 from nexus_tools.workflow.authoring.ways import Way, ways
@@ -29,10 +29,12 @@ from nexus_tools.workflow.document import (
     Input,
     InputPort,
     Output,
-    OutputPort,
     Vertex,
 )
 from nexus_tools.workflow.violation import Violation
+
+VALUE_UNUSED = "value_unused"
+"""The code of the error for what no step takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ class _Assembly:
         if isinstance(source, PortValue):
             assert way.kind is not None
             self.lines[f"/edges/{len(self.edges)}"] = line
-            self.edges.append(Edge(_output_port(source), target, way.kind))
+            self.edges.append(Edge(source.output, target, way.kind))
         elif isinstance(source, GivenInput):
             self.entered.setdefault(source.name, []).append(target)
         else:
@@ -146,7 +148,7 @@ class _Assembly:
             for way in self._ways(feed, self.sketch.root):
                 assert isinstance(way.source, PortValue)
                 self.lines[f"/outputs/{len(self.outputs)}"] = feed.line
-                self.outputs.append(Output(_output_port(way.source), name))
+                self.outputs.append(Output(way.source.output, name))
 
     def check_all_is_used(self) -> None:
         """Inputs and states of loops that nothing takes are mistakes."""
@@ -159,9 +161,9 @@ class _Assembly:
                 if isinstance(state, State) and state.later and id(state) not in taken:
                     self._refuse_unused(state, state.line)
 
-    def _refuse_unused(self, value: Value, line: Line) -> None:
+    def _refuse_unused(self, value: Origin, line: Line) -> None:
         error = UsageError(
-            "value_unused",
+            VALUE_UNUSED,
             f"no step takes {value}",
             hint="feed it to a port, or leave it out",
         )
@@ -202,7 +204,7 @@ def _is_led(led: dict[str, list[Way]], block: Block) -> bool:
     return runs_in == block.depth and begins_in >= block.depth - 1
 
 
-def _beginning_of(block: Block) -> Value:
+def _beginning_of(block: Block) -> Origin:
     """A value that is there in each iteration of a block, or in each of its rounds."""
     if block.kind is BlockKind.FOR_EACH:
         return block.entered_by[0]
@@ -232,7 +234,3 @@ def _vertex(draft: Draft, led: dict[str, list[Way]]) -> Vertex:
         retry_after_ms=draft.retry_after_ms,
         parallel=draft.block.parallel,
     )
-
-
-def _output_port(value: PortValue) -> OutputPort:
-    return OutputPort(value.draft.name, value.variant, value.port)

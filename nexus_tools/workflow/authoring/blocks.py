@@ -5,7 +5,7 @@ from typing import Self
 
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.spelling import suggestion
-from nexus_tools.workflow.authoring.feeding import as_value, check_types
+from nexus_tools.workflow.authoring.feeding import as_origin, check_types
 from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
 from nexus_tools.workflow.authoring.sketch import (
     Block,
@@ -14,8 +14,8 @@ from nexus_tools.workflow.authoring.sketch import (
     PortValue,
     Sketch,
     State,
-    Value,
 )
+from nexus_tools.workflow.authoring.value import Value
 from nexus_tools.workflow.authoring.ways import check_ways_to_begin
 from nexus_tools.workflow.document import MAX_PARALLEL
 from nexus_tools.workflow.interfaces import LIST
@@ -57,24 +57,24 @@ class _ForEach(_With):
             elements = [self._element_of(items) for items in lists]
             self._block.parallel = _checked_parallel(parallel, self._block.parallel)
         self._block.entered_by.extend(elements)
-        self._elements = tuple(elements)
+        self._elements = tuple(map(Value, elements))
 
     def _element_of(self, items: Value) -> Element:
-        as_value(self._sketch, items)
-        for port in items.leaves() if isinstance(items, Value) else (items,):
+        origin = as_origin(self._sketch, items)
+        for port in origin.leaves():
             if not isinstance(port, PortValue) or port.draft.block is not self._block.parent:
                 raise UsageError(
                     "list_out_of_place",
                     f"{port} is not what a step gave that is in the same block as the for_each",
                     hint="have a step there take it and give the list",
                 )
-        if not items.shape.may_be(LIST):
+        if not origin.shape.may_be(LIST):
             raise ValidationError(
                 "not_a_list",
-                f"{items} is {items.shape} and no array",
+                f"{origin} is {origin.shape} and no array",
                 hint="give for_each a port that has a list",
             )
-        return Element(self._sketch, self._block, items.shape.element, items)
+        return Element(self._sketch, self._block, origin.shape.element, origin)
 
 
 class ForEach(_ForEach):
@@ -98,10 +98,10 @@ class ForEachTogether(_ForEach):
 def _checked_parallel(parallel: int | None, otherwise: int) -> int:
     if parallel is None:
         return otherwise
-    if not 1 <= parallel <= MAX_PARALLEL:
+    if not isinstance(parallel, int) or not 1 <= parallel <= MAX_PARALLEL:
         raise UsageError(
             "parallel_invalid",
-            f"{parallel} runs at once are not possible",
+            f"{parallel!r} runs at once are not possible",
             hint=f"write 1 to {MAX_PARALLEL}",
         )
     return parallel
@@ -118,10 +118,11 @@ class Loop(_With):
         with self._block.line:
             self._states = {name: self._state(name, given) for name, given in state.items()}
         self._block.entered_by.extend(self._states.values())
+        self._values = {name: Value(state) for name, state in self._states.items()}
         self._named: frozenset[str] = frozenset()
 
     def _state(self, name: str, given: object) -> State:
-        initial = as_value(self._sketch, given)
+        initial = as_origin(self._sketch, given)
         check_ways_to_begin(initial, self._block)
         return State(self._sketch, self._block, initial.shape, name, initial, self._block.line)
 
@@ -166,7 +167,7 @@ class Loop(_With):
                 f"the loop has no {name!r}",
                 hint=suggestion(name, self._states, otherwise=f"it has {', '.join(self._states)}"),
             )
-        given = as_value(self._sketch, value)
+        given = as_origin(self._sketch, value)
         if given is self._states[name]:
             return None
         if not isinstance(given, PortValue) or given.draft.block is not self._block:
@@ -221,7 +222,7 @@ class Loop(_With):
                     ),
                 )
             )
-        return self._states[name]
+        return self._values[name]
 
     def __getitem__(self, name: str) -> Value:
         return self.__getattr__(name)

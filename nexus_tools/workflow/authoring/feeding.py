@@ -4,40 +4,49 @@ from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.spelling import suggestion
 from nexus_tools.tool import measure
 from nexus_tools.workflow.authoring.lines import Line
-from nexus_tools.workflow.authoring.sketch import Constant, Draft, Feed, Sketch, Value
+from nexus_tools.workflow.authoring.sketch import Constant, Draft, Feed, Origin, Sketch
+from nexus_tools.workflow.authoring.value import (
+    Unfinished,
+    Value,
+    origin_of,
+    unfinished_error,
+)
 from nexus_tools.workflow.authoring.ways import check_ways
 from nexus_tools.workflow.document import InputPort
 from nexus_tools.workflow.interfaces import ToolPorts
 
 
-def as_value(sketch: Sketch, given: object) -> Value:
-    """A value of the workflow, or what the author has written down as a constant.
+def as_origin(sketch: Sketch, given: object) -> Origin:
+    """Where a value of the workflow comes from, or what the author has written down, a constant.
 
-    Raises `UsageError` (`value_of_another_workflow`, `value_in_constant`), or `ValidationError`
-    (`json_invalid`) for a constant that is no JSON.
+    Raises `UsageError` (`value_of_another_workflow`, `port_unnamed`, `value_in_constant`), or
+    `ValidationError` (`json_invalid`) for a constant that is no JSON.
     """
-    if isinstance(given, Value):
-        if given.sketch is not sketch:
-            raise UsageError(
-                "value_of_another_workflow",
-                f"{given} is a value of another workflow",
-                hint="take values of steps and inputs that the same Workflow gave",
-            )
-        return given
     inner = _value_in(given)
-    if inner is not None:
+    if isinstance(inner, Unfinished):
+        raise unfinished_error(inner)
+    if inner is None:
+        measure(given)
+        return sketch.constant(given)
+    origin = origin_of(inner)
+    if inner is not given:
         raise UsageError(
             "value_in_constant",
-            f"{inner} stands inside of a constant ({type(given).__name__})",
+            f"{origin} stands inside of a constant ({type(given).__name__})",
             hint="feed values to ports one by one; [topic] = flow.inputs(topic=str) unpacks one",
         )
-    measure(given)
-    return sketch.constant(given)
+    if origin.sketch is not sketch:
+        raise UsageError(
+            "value_of_another_workflow",
+            f"{origin} is a value of another workflow",
+            hint="take values of steps and inputs that the same Workflow gave",
+        )
+    return origin
 
 
-def _value_in(given: object) -> Value | None:
-    """A value of a workflow somewhere in what is meant as a constant."""
-    if isinstance(given, Value):
+def _value_in(given: object) -> Value | Unfinished | None:
+    """What comes from a workflow, or somewhere in what is meant as a constant."""
+    if isinstance(given, Value | Unfinished):
         return given
     if isinstance(given, dict):
         given = list(given.values())
@@ -49,16 +58,16 @@ def _value_in(given: object) -> Value | None:
 def feed(sketch: Sketch, draft: Draft, port: str, given: object, line: Line) -> None:
     """Have a value go into a port of a step.
 
-    Raises what `as_value` and `ways` do, and `ValidationError`: `port_unknown`,
+    Raises what `as_origin` and `ways` do, and `ValidationError`: `port_unknown`,
     `value_mismatches`.
     """
-    value = as_value(sketch, given)
+    value = as_origin(sketch, given)
     check_types(draft, port, value)
     check_ways(value, draft.block)
     draft.feeds[port] = Feed(value, line)
 
 
-def check_types(draft: Draft, port: str, value: Value) -> None:
+def check_types(draft: Draft, port: str, value: Origin) -> None:
     """Whether a port takes a value, as far as the schemas of both say it."""
     if draft.ports is None or InputPort(draft.name, port).is_order_only:
         return
@@ -77,7 +86,7 @@ def check_types(draft: Draft, port: str, value: Value) -> None:
         if problem:
             raise ValidationError(
                 "value_mismatches",
-                f"{leaf} does not go into the port {port!r} of {draft.name}: {problem}",
+                f"{leaf} does not go into the port {port!r} of {draft.called}: {problem}",
                 hint=f"the tool {draft.fqn} takes {known.shape} there",
             )
 

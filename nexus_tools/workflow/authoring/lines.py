@@ -1,8 +1,14 @@
 """Lines of the author's program, which errors name."""
 
+import ast
+import linecache
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
+from types import CodeType
 from typing import Any, Self, TypeVar
 
 from nexus_tools.errors import NexusError, ValidationError
@@ -18,6 +24,17 @@ class Line:
 
     file: str
     number: int
+    call: tuple[CodeType, int] | None = field(default=None, compare=False, repr=False)
+    """What is being called there: the code and its instruction."""
+
+    @property
+    def variable(self) -> str:
+        """The variable to which the line gives what is called; empty if no source tells one."""
+        if self.call is None:
+            return ""
+        code, instruction = self.call
+        *_, line, _, column = next(islice(code.co_positions(), instruction // 2, None))
+        return _variables("".join(linecache.getlines(self.file))).get((line, column), "")
 
     def of(self, error: _Error) -> _Error:
         """The error with this line in its message and its details, if it has none yet."""
@@ -57,4 +74,29 @@ def authors_line() -> Line:
     frame = sys._getframe(1)  # noqa: SLF001 - `inspect` reads whole files for the same answer
     while frame.f_back and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
-    return Line(frame.f_code.co_filename, frame.f_lineno)
+    return Line(frame.f_code.co_filename, frame.f_lineno, (frame.f_code, frame.f_lasti))
+
+
+@lru_cache(maxsize=8)
+def _variables(source: str) -> Mapping[tuple[int | None, int | None], str]:
+    """The variables of a program that are given what is called, by the places where calls end.
+
+    `summary = flow.add(…).retry(3)` is one for both calls: the methods of a step give the step.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    found = {}
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(name)], value=value)
+                | ast.AnnAssign(ast.Name(name), value=value)
+                | ast.NamedExpr(ast.Name(name), value=value)
+                | ast.withitem(value, ast.Name(name))
+            ):
+                while isinstance(value, ast.Call):
+                    found[value.end_lineno, value.end_col_offset] = name
+                    value = value.func.value if isinstance(value.func, ast.Attribute) else None
+    return found

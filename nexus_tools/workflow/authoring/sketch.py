@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
-from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.errors import UsageError
 from nexus_tools.tool import ToolFqn
-from nexus_tools.workflow.authoring.lines import Line, UnknownNameError, authors_line
+from nexus_tools.workflow.authoring.lines import Line
 from nexus_tools.workflow.document import (
     AFTER,
     DEFAULT_PARALLEL,
+    OutputPort,
     PostFailureAction,
     Verifier,
     VertexKind,
@@ -42,7 +43,7 @@ class Block:
     parent: "Block | None" = None
     parallel: int = DEFAULT_PARALLEL
     is_open: bool = True
-    entered_by: "list[Value]" = field(default_factory=list)
+    entered_by: "list[Origin]" = field(default_factory=list)
 
     @property
     def chain(self) -> "tuple[Block, ...]":
@@ -78,68 +79,23 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Value:
-    """What will be there when the workflow runs; until then it has a place and a shape.
+class Origin:
+    """Where a value comes from that will be there when the workflow runs: a place and a shape.
 
-    A value goes on whole: into a port, a `for_each`, a `loop`, a `collect`, an `output`. It has no
-    truth, no length and no parts, which are all unknown while the workflow is written.
+    As text it is what the author calls it.
     """
 
     sketch: "Sketch"
     block: Block
     shape: Shape
 
-    def leaves(self) -> "Iterator[Value]":
-        """The values of which it is one: itself, but for alternatives and states."""
+    def leaves(self) -> "Iterator[Origin]":
+        """The origins of which it is one: itself, but for alternatives and states."""
         yield self
-
-    def __bool__(self) -> NoReturn:
-        raise authors_line().of(
-            UsageError(
-                "value_unknown_yet",
-                f"{self} is known only when the workflow runs",
-                hint="to branch, use a variant: what takes one of its ports runs in that case",
-            )
-        )
-
-    def __eq__(self, other: object) -> bool:
-        # `if verdict == "good":` would be a branch that is never taken.
-        return self is other or self.__bool__()
-
-    __hash__ = object.__hash__
-
-    def __iter__(self) -> NoReturn:
-        raise authors_line().of(
-            UsageError(
-                "value_unknown_yet",
-                f"the elements of {self} are known only when the workflow runs",
-                hint="write: with flow.for_each(…) as element",
-            )
-        )
-
-    def __getitem__(self, key: object) -> NoReturn:
-        raise UnknownNameError.of(
-            ValidationError(
-                "value_unknown_yet",
-                f"{self} has no parts before the workflow runs",
-                hint="have a step take it apart, and use that step's ports",
-            )
-        )
-
-    # Type checkers say it better: there is no such attribute.
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> NoReturn:
-            if name.startswith("__"):  # Python itself asks for these, and has to hear no
-                raise AttributeError(name)
-            self[name]
-
-    def __repr__(self) -> str:
-        return f"<value {self}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Constant(Value):
+class Constant(Origin):
     """A value that the author has written down."""
 
     data: Any
@@ -149,7 +105,7 @@ class Constant(Value):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GivenInput(Value):
+class GivenInput(Origin):
     """A value with which an execution begins."""
 
     name: str
@@ -159,62 +115,67 @@ class GivenInput(Value):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PortValue(Value):
+class PortValue(Origin):
     """What a step gives in a port of one of its variants."""
 
     draft: "Draft"
     variant: str
     port: str
 
+    @property
+    def output(self) -> OutputPort:
+        """The port in the document."""
+        return OutputPort(self.draft.name, self.variant, self.port)
+
     def __str__(self) -> str:
-        return f"{self.draft.name}.{self.variant}.{self.port}"
+        return f"{self.draft.called}.{self.variant}.{self.port}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Element(Value):
+class Element(Origin):
     """An element of a list, in its `for_each`."""
 
-    items: Value
+    items: Origin
 
     def __str__(self) -> str:
         return f"the element of {self.items}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Collected(Value):
+class Collected(Origin):
     """What the iterations of a `for_each` gave, in order."""
 
-    each: Value
+    each: Origin
 
     def __str__(self) -> str:
         return f"the collected {self.each}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class State(Value):
+class State(Origin):
     """What a loop begins with, and what `again` puts in its place."""
 
     name: str
-    initial: Value
+    initial: Origin
     line: Line
     later: list[PortValue] = field(default_factory=list)
 
-    def leaves(self) -> Iterator[Value]:
+    def leaves(self) -> Iterator[Origin]:
         """The first value, and those of later rounds."""
         yield from self.initial.leaves()
         yield from self.later
 
     def __str__(self) -> str:
-        return f"loop.{self.name}"
+        return f"{self.block.line.variable or 'loop'}.{self.name}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class First(Value):
+class First(Origin):
     """That one of several values that arrives."""
 
-    values: tuple[Value, ...]
+    values: tuple[Origin, ...]
 
-    def leaves(self) -> Iterator[Value]:
+    def leaves(self) -> Iterator[Origin]:
         """The alternatives."""
         for value in self.values:
             yield from value.leaves()
@@ -227,7 +188,7 @@ class First(Value):
 class Feed:
     """A value on its way into an input port, and the line that says so."""
 
-    value: Value
+    value: Origin
     line: Line
 
 
@@ -246,6 +207,11 @@ class Draft:
     retry_after_ms: int = 0
     post_failure_action: PostFailureAction | None = None
     verifier: Verifier = Verifier.NONE
+
+    @property
+    def called(self) -> str:
+        """What the author calls it: by the variable that has it, else as its vertex is named."""
+        return self.line.variable or self.name
 
 
 @dataclass(eq=False)
@@ -275,7 +241,7 @@ def order_port(taken: Collection[str]) -> str:
     return f"{AFTER}_{count + 1}" if count else AFTER
 
 
-def first_of(sketch: Sketch, values: Sequence[Value]) -> First:
+def first_of(sketch: Sketch, values: Sequence[Origin]) -> First:
     """The one of several values that arrives.
 
     Raises `UsageError` (`alternatives_invalid`) for values of which none or several arrive.

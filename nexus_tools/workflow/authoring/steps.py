@@ -12,10 +12,10 @@ from nexus_tools.workflow.authoring.sketch import (
     GivenInput,
     PortValue,
     Sketch,
-    Value,
     first_of,
     order_port,
 )
+from nexus_tools.workflow.authoring.value import Unfinished, Value, origin_of
 from nexus_tools.workflow.document import (
     ERR_EVAL,
     MAX_ATTEMPTS,
@@ -42,7 +42,7 @@ def failure_action(action: str) -> PostFailureAction:
     return PostFailureAction(action)
 
 
-class Step:
+class Step(Unfinished):
     """One use of a tool: what `Workflow.add` gives.
 
     Its attributes are the variants of the tool, and theirs the ports: `found.ok.papers` is a value.
@@ -69,17 +69,18 @@ class Step:
 
         Raises `UsageError` with code `retry_invalid`: 0 to 99 times, 0 to 90 days.
         """
-        after_ms = round(after * 1_000)
-        if not 0 <= times < MAX_ATTEMPTS or not 0 <= after_ms <= MAX_RETRY_AFTER_MS:
+        is_number = isinstance(times, int) and isinstance(after, int | float)
+        longest = MAX_RETRY_AFTER_MS / 1_000
+        if not is_number or not 0 <= times < MAX_ATTEMPTS or not 0 <= after <= longest:
             raise authors_line().of(
                 UsageError(
                     "retry_invalid",
-                    f"{times} retries, {after} seconds apart, are not possible",
+                    f"{times!r} retries, {after!r} seconds apart, are not possible",
                     hint=f"retry 0 to {MAX_ATTEMPTS - 1} times, within 90 days each",
                 )
             )
         self._draft.attempts = times + 1
-        self._draft.retry_after_ms = after_ms
+        self._draft.retry_after_ms = round(after * 1_000)
         return self
 
     def on_failure(self, action: OnFailure) -> Self:
@@ -144,11 +145,23 @@ class Step:
         if not names:
             raise UsageError(
                 "order_unclear",
-                f"how {self._draft.name} has to end is not said",
-                hint=f"name a port of a variant: .after({self._draft.name}.variant.port)",
+                f"how {self._name()} has to end is not said",
+                hint=f"name a port of a variant: .after({self._example()})",
             )
         values = [_awaited(self[name]) for name in names]
-        return values[0] if len(values) == 1 else first_of(self._sketch, values)
+        if len(values) == 1:
+            return values[0]
+        return Value(first_of(self._sketch, [origin_of(value) for value in values]))
+
+    def _name(self) -> str:
+        return self._draft.called
+
+    def _example(self) -> str:
+        ports = self._draft.ports
+        names = sorted(ports.variants, key=is_error_variant) if ports else []
+        if not names:
+            return f"{self._name()}.variant.port"
+        return Branch(self._sketch, self._draft, names[0])._example()  # noqa: SLF001 - as below
 
     def __dir__(self) -> list[str]:
         variants = self._draft.ports.variants if self._draft.ports else ()
@@ -162,16 +175,16 @@ def _awaited(other: object) -> Value:
     """What is there once something has happened."""
     if isinstance(other, Step | Branch):
         return other._awaited()  # noqa: SLF001 - underscores keep names from hiding variants
-    if isinstance(other, Value) and not isinstance(other, GivenInput):
+    if isinstance(other, Value) and not isinstance(origin_of(other), GivenInput):
         return other
     raise UsageError(
         "order_unclear",
-        f"{other} is nothing that happens",
+        f"{origin_of(other) if isinstance(other, Value) else repr(other)} is nothing that happens",
         hint="wait for a step, for a branch of one, or for a value that it gives",
     )
 
 
-class Branch:
+class Branch(Unfinished):
     """One variant of a step: its attributes, or items, are the values of its ports."""
 
     __slots__ = ("_draft", "_sketch", "_variant")
@@ -194,7 +207,7 @@ class Branch:
             raise UnknownNameError.of(
                 ValidationError(
                     "port_unknown",
-                    f"{self} of {self._draft.fqn} gives no port {port!r}",
+                    f"{self._name()} of {self._draft.fqn} gives no port {port!r}",
                     hint=suggestion(
                         port,
                         self._ports.named,
@@ -202,9 +215,8 @@ class Branch:
                     ),
                 )
             )
-        return PortValue(
-            self._sketch, self._draft.block, known.shape, self._draft, self._variant, port
-        )
+        block = self._draft.block
+        return Value(PortValue(self._sketch, block, known.shape, self._draft, self._variant, port))
 
     def __getitem__(self, port: str) -> Value:
         return self.__getattr__(port)
@@ -215,7 +227,7 @@ class Branch:
         if not always:
             raise UsageError(
                 "order_unclear",
-                f"{self} has no port that is there for sure",
+                f"{self._name()} has no port that is there for sure",
                 hint="wait for a port of another variant, or of another step",
             )
         return self[always[0]]
@@ -223,8 +235,11 @@ class Branch:
     def __dir__(self) -> list[str]:
         return list(self._ports.named)
 
-    def __str__(self) -> str:
-        return f"{self._draft.name}.{self._variant}"
+    def _name(self) -> str:
+        return f"{self._draft.called}.{self._variant}"
+
+    def _example(self) -> str:
+        return f"{self._name()}.{next(iter(self._ports.named), 'port')}"
 
     def __repr__(self) -> str:
-        return f"<branch {self}>"
+        return f"<branch {self._name()}>"

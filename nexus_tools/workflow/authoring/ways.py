@@ -25,9 +25,9 @@ from nexus_tools.workflow.authoring.sketch import (
     Element,
     First,
     GivenInput,
+    Origin,
     PortValue,
     State,
-    Value,
 )
 from nexus_tools.workflow.document import EdgeKind
 
@@ -49,7 +49,7 @@ class Way:
         return self.kind not in (None, EdgeKind.STATIC)
 
 
-def ways(value: Value, target: Block) -> list[Way]:
+def ways(value: Origin, target: Block) -> list[Way]:
     """The ways to a step of `target`, one for each port that the value may come from.
 
     Raises `UsageError`: `value_out_of_place`, `value_not_collected`, `value_leaves_loop`,
@@ -58,7 +58,7 @@ def ways(value: Value, target: Block) -> list[Way]:
     return list(_ways(value, target, begins_loop=False))
 
 
-def check_ways(value: Value, target: Block) -> None:
+def check_ways(value: Origin, target: Block) -> None:
     """Raise as `ways` does, as far as it is known before all loops are complete."""
     if isinstance(value, State):
         _check_is_in(value, target)
@@ -66,13 +66,13 @@ def check_ways(value: Value, target: Block) -> None:
         ways(value, target)
 
 
-def check_ways_to_begin(value: Value, loop: Block) -> None:
+def check_ways_to_begin(value: Origin, loop: Block) -> None:
     """Raise as `ways` does unless a loop can begin with the value."""
     if not isinstance(value, State):
         list(_ways(value, loop, begins_loop=True))
 
 
-def _ways(value: Value, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+def _ways(value: Origin, target: Block, *, begins_loop: bool) -> Iterator[Way]:
     match value:
         case Constant() | GivenInput():
             yield Way(value)
@@ -114,7 +114,7 @@ def _check_leaves(value: PortValue, loop: Block) -> None:
     again = [later for state in loop.entered_by for later in _later(state)]
     deciding = [later for later in again if later.draft is value.draft]
     if not deciding:
-        names = ", ".join(dict.fromkeys(later.draft.name for later in again))
+        names = ", ".join(dict.fromkeys(later.draft.called for later in again))
         raise UsageError(
             "value_leaves_loop",
             f"{value} is there in each round of {loop}, and nothing says which is the last",
@@ -123,12 +123,12 @@ def _check_leaves(value: PortValue, loop: Block) -> None:
     if any(later.variant == value.variant for later in deciding):
         raise UsageError(
             "value_leaves_loop",
-            f"the variant {value.draft.name}.{value.variant} goes round again in {loop}",
+            f"the variant {value.draft.called}.{value.variant} goes round again in {loop}",
             hint="what leaves the loop comes from another variant of that step",
         )
 
 
-def _later(state: Value) -> Sequence[PortValue]:
+def _later(state: Origin) -> Sequence[PortValue]:
     return state.later if isinstance(state, State) else ()
 
 
@@ -189,7 +189,7 @@ def _entered(target: Block, depth: int, *, begins_loop: bool) -> tuple[Block, ..
     return entered[:-1] if begins_loop else entered
 
 
-def _check_is_in(value: Value, target: Block) -> None:
+def _check_is_in(value: Origin, target: Block) -> None:
     if not target.is_in(value.block):
         raise UsageError(
             "value_out_of_place",
@@ -198,13 +198,13 @@ def _check_is_in(value: Value, target: Block) -> None:
         )
 
 
-def _check_enters_no_loop(value: Value, target: Block, depth: int, *, begins_loop: bool) -> None:
+def _check_enters_no_loop(value: Origin, target: Block, depth: int, *, begins_loop: bool) -> None:
     entered = _entered(target, depth, begins_loop=begins_loop)
     if any(block.kind is BlockKind.LOOP for block in entered):
         _refuse_second_move(value, f"stays for all rounds of {target}")
 
 
-def _refuse_second_move(value: Value, second: str) -> NoReturn:
+def _refuse_second_move(value: Origin, second: str) -> NoReturn:
     raise UsageError(
         "value_moves_twice",
         f"{value} {second}, which one edge cannot do besides",

@@ -7,9 +7,9 @@ from typing import Any, overload
 
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
-from nexus_tools.workflow.authoring.assembly import Located, assembled
+from nexus_tools.workflow.authoring.assembly import VALUE_UNUSED, Located, assembled
 from nexus_tools.workflow.authoring.blocks import ForEach, ForEachTogether, Loop
-from nexus_tools.workflow.authoring.feeding import as_value, feed
+from nexus_tools.workflow.authoring.feeding import as_origin, feed
 from nexus_tools.workflow.authoring.lines import Line, authors_line
 from nexus_tools.workflow.authoring.sketch import (
     Block,
@@ -19,13 +19,14 @@ from nexus_tools.workflow.authoring.sketch import (
     Feed,
     First,
     GivenInput,
+    Origin,
     PortValue,
     Sketch,
-    Value,
     first_of,
 )
 from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
 from nexus_tools.workflow.authoring.used_tool import KnownTool, UsedTool, known_tool
+from nexus_tools.workflow.authoring.value import Value
 from nexus_tools.workflow.authoring.ways import ways
 from nexus_tools.workflow.document import Document
 from nexus_tools.workflow.interfaces import Shape, shape_of_type
@@ -69,9 +70,9 @@ class Workflow:
 
     def _input(self, name: str, kind: Any, line: Line) -> Value:
         _check_name(name, self._sketch.inputs, "an input")
-        value = GivenInput(self._sketch, self._sketch.root, shape_of_type(kind), name)
-        self._sketch.inputs[name] = Feed(value, line)
-        return value
+        given = GivenInput(self._sketch, self._sketch.root, shape_of_type(kind), name)
+        self._sketch.inputs[name] = Feed(given, line)
+        return Value(given)
 
     def add(
         self,
@@ -147,7 +148,7 @@ class Workflow:
         `collect_invalid`.
         """
         with authors_line():
-            given = as_value(self._sketch, value)
+            given = as_origin(self._sketch, value)
             block = given.block
             if (
                 not isinstance(given, PortValue | First)
@@ -159,7 +160,8 @@ class Workflow:
                     f"{given} is not what a step gave in a for_each that ended in this block",
                     hint="collect behind the `with` block of the for_each, at the same depth",
                 )
-        return Collected(self._sketch, block.parent, Shape.list_of(given.shape), given)
+            shape = Shape.list_of(given.shape)
+            return Value(Collected(self._sketch, block.parent, shape, given))
 
     def loop(self, /, **state: Any) -> Loop:
         """The steps in the `with` block run in rounds: `state` is what the first one begins with.
@@ -176,7 +178,8 @@ class Workflow:
         Raises `UsageError` with code `alternatives_invalid`.
         """
         with authors_line():
-            return first_of(self._sketch, [as_value(self._sketch, value) for value in values])
+            given = [as_origin(self._sketch, value) for value in values]
+            return Value(first_of(self._sketch, given))
 
     def output(self, name: str, value: Value) -> None:
         """A part of the result, by name: what a step gave, perhaps in the last round of a loop.
@@ -188,23 +191,25 @@ class Workflow:
         with authors_line() as line:
             self._check_blocks_have_ended()
             _check_name(name, self._sketch.outputs, "an output")
-            given = as_value(self._sketch, value)
+            given = as_origin(self._sketch, value)
             self._check_output(given)
         self._sketch.outputs[name] = Feed(given, line)
 
-    def _check_output(self, value: Value) -> None:
-        sources = {str(way.source): way.source for way in ways(value, self._sketch.root)}
-        if not all(isinstance(source, PortValue) for source in sources.values()):
+    def _check_output(self, given: Origin) -> None:
+        sources = [way.source for way in ways(given, self._sketch.root)]
+        ports = {source.output for source in sources if isinstance(source, PortValue)}
+        if not all(isinstance(source, PortValue) for source in sources):
             raise UsageError(
                 "output_expected",
-                f"{value} is not what a step gives",
+                f"{given} is not what a step gives",
                 hint="name a port of a variant of a step",
             )
-        for name, given in self._sketch.outputs.items():
-            if any(str(way.source) in sources for way in ways(given.value, self._sketch.root)):
+        for name, other in self._sketch.outputs.items():
+            named = (way.source for way in ways(other.value, self._sketch.root))
+            if any(isinstance(source, PortValue) and source.output in ports for source in named):
                 raise UsageError(
                     "output_named_already",
-                    f"{value} is the output {name!r}, or a part of it",
+                    f"{given} is the output {name!r}, or a part of it",
                     hint="use that one",
                 )
 
@@ -216,7 +221,7 @@ class Workflow:
         """The linter's warnings, each with its line.
 
         Raises `ValidationError` with code `workflow_invalid` for its errors, `strict` for warnings,
-        too: `details["violations"]` has each with its `file` and `line`.
+        too: `details["violations"]` has all that was found, each with its `file` and `line`.
         """
         return self._checked(strict=strict)[1]
 
@@ -244,21 +249,22 @@ class Workflow:
         with authors_line():
             self._check_blocks_have_ended()
         result = assembled(self._sketch)
+        # What is unused is missing nowhere: all else can be told, too.
+        is_whole = all(error.code == VALUE_UNUSED for error, _ in result.errors)
+        found = self.located(lint(result.document, strict=strict)) if is_whole else []
+        found.sort(key=lambda each: not each.violation.is_error)
         if result.errors:
-            raise _refusal(result.errors)
-        found = self.located(lint(result.document, strict=strict))
-        errors = [each for each in found if each.violation.is_error]
-        if errors:
-            raise _error_of(errors)
+            raise _refusal(result.errors, found)
+        if found and found[0].violation.is_error:
+            raise _error_of(found)
         return result.document, found
 
 
-def _refusal(errors: list[tuple[UsageError, Line]]) -> UsageError:
-    """The first error, with all of them in its details."""
+def _refusal(errors: list[tuple[UsageError, Line]], found: list[Located]) -> UsageError:
+    """The first error, with all of them and what else was found in its details."""
     first, line = errors[0]
-    first.details["violations"] = [
-        Located(Violation(error.code, str(error), ""), line).as_json() for error, line in errors
-    ]
+    told = [Located(Violation(error.code, str(error), ""), line) for error, line in errors]
+    first.details["violations"] = [each.as_json() for each in (*told, *found)]
     return line.of(first)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nexus_tools.workflow.document import Document, EdgeKind
 from nexus_tools.workflow.linter.graph import input_text
-from nexus_tools.workflow.structure import BlockKind, Structure, shared_length
+from nexus_tools.workflow.structure import BlockKind, Structure
 from nexus_tools.workflow.violation import Severity, Violation
 
 # Rules 14 and 12 say it already.
@@ -16,7 +16,9 @@ def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
     """Blocks that do not nest, errors in the dialect, and values that later rounds lack."""
     severity = Severity.ERROR if document.has_dialect else Severity.WARNING
     for problem in structure.problems:
-        if problem.rule not in _SAID_BY_RULES:
+        if problem.rule == "too_large":
+            yield problem
+        elif problem.rule not in _SAID_BY_RULES:
             yield replace(problem, severity=severity)
     if not structure.problems:
         yield from _later_rounds(document, structure)
@@ -24,14 +26,11 @@ def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
 
 def _later_rounds(document: Document, structure: Structure) -> Iterator[Violation]:
     """What enters a loop is there in its first round alone, unless it stays or is brought again."""
-    around = structure.around
     entering = []
     brought = set()
     for at, edge in enumerate(document.edges):
-        source, target = around.get(edge.source.vertex, ()), around.get(edge.target.vertex, ())
-        entered = target[shared_length(source, target) :]
-        loops = [block for block in entered if structure.blocks[block].kind is BlockKind.LOOP]
-        if not loops:
+        entered = (structure.blocks[block] for block in structure.entered_by(edge))
+        if not any(block.kind is BlockKind.LOOP for block in entered):
             brought.add(edge.target)
         elif edge.kind is not EdgeKind.STATIC:
             entering.append((at, edge.target))

@@ -14,11 +14,16 @@ from nexus_tools.workflow.violation import Violation
 
 
 def cycles(graph: Graph) -> Iterator[Violation]:
-    """What breaks rule 14: nothing, or one cycle; the violation points at one of its edges."""
+    """What breaks rule 14: nothing, or one cycle.
+
+    The violation points at a vertex of it, where one of its edges leads there.
+    """
     cycle = graph.cycle()
     if cycle:
         first = min(cycle, key=lambda link: link.index)
-        yield Violation(14, "The provided graph contains one or more cycles.", first.pointer())
+        yield Violation(
+            14, "The provided graph contains one or more cycles.", first.pointer("/to/vertex")
+        )
 
 
 def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:

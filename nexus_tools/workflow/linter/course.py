@@ -1,12 +1,12 @@
 """The vertices and blocks of a document in an order in which each comes after what it waits for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 
 from nexus_tools.workflow.document import Document, EdgeKind, InputPort
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text
-from nexus_tools.workflow.structure import BlockKind, Structure, shared_length
+from nexus_tools.workflow.structure import BlockKind, Structure, drawn_by, shared_length
 
 
 class Course:
@@ -40,6 +40,8 @@ class Course:
         self.collects: dict[int, int] = {}
         self.scopes: dict[int, int] = {}
         self.ends: dict[str, int] = {}
+        self._needed: dict[str, list[InputPort]] = {}
+        self._led: dict[str, list[Link]] = {}
         self._leaves_loop: set[int] = set()
         self._rounds: dict[int, list[int]] = {}
         waits: TopologicalSorter[str | int] = TopologicalSorter()
@@ -56,14 +58,19 @@ class Course:
 
     def needed_by(self, vertex: str) -> list[InputPort]:
         """The ports that have to have a value before the vertex runs, others' included."""
-        return self.ports(vertex) + [
-            port for block in self.around[vertex] for port in self.needs[block]
-        ]
+        if vertex not in self._needed:
+            needs = (port for block in self.around[vertex] for port in self.needs[block])
+            self._needed[vertex] = [*self.ports(vertex), *needs]
+        return self._needed[vertex]
 
     def links(self, vertex: str) -> list[Link]:
         """The edges that bring what the vertex and the blocks around it wait for."""
-        ports = [self.into[vertex], *(self.needs[block] for block in self.around[vertex])]
-        return [link for each in ports for links in each.values() for link in links]
+        if vertex not in self._led:
+            ports = [self.into[vertex], *(self.needs[block] for block in self.around[vertex])]
+            self._led[vertex] = [
+                link for each in ports for links in each.values() for link in links
+            ]
+        return self._led[vertex]
 
     def rounds(self, link: Link) -> list[int]:
         """The variants that do not take a link at once, but lead to the last round, which does.
@@ -93,13 +100,38 @@ class Course:
                 continue
             empty = next((port for port in self.needed_by(vertex) if not ever.get(port)), None)
             if is_stuck:
-                yield vertex, "what enters its region waits for what the region gives"
-            elif empty:
+                why = "what enters its region waits for what the region gives"
+                yield vertex, why + self._drawn(vertex, self._awaiting(vertex))
+            elif empty in self.ports(vertex):
                 yield vertex, f"'{input_text(empty)}' never gets a value"
+            elif empty:
+                why = f"its block waits for '{input_text(empty)}', which never gets a value"
+                yield vertex, why + self._drawn(vertex, [empty])
             elif links:
-                yield vertex, "its ports never have a value all at once"
+                drawn = self._drawn(vertex, self.needed_by(vertex))
+                whose = "the ports that enter its region" if drawn else "its ports"
+                yield vertex, f"{whose} never have a value all at once{drawn}"
             else:
                 yield vertex, "no edge leads to it, and no entry group has it"
+
+    def _awaiting(self, vertex: str) -> list[InputPort]:
+        """The ports of its blocks to which something leads that waits for itself."""
+        return [
+            port
+            for block in self.around[vertex]
+            for port, links in self.needs[block].items()
+            if any(link.edge.source.vertex not in self.order for link in links)
+        ]
+
+    def _drawn(self, vertex: str, ports: Collection[InputPort]) -> str:
+        """How a vertex came into a region that waits for one of its ports; nothing for heads."""
+        edges = [link.edge for link in self._graph.links]
+        for block in self.around[vertex]:
+            for port in ports:
+                by = drawn_by(edges, self.around, port.vertex, block)
+                if port in self.needs[block] and by:
+                    return f"; '{by.source}' draws '{port.vertex}' into it"
+        return ""
 
     def _add(self, link: Link, structure: Structure, waits: TopologicalSorter[str | int]) -> None:
         source, target = link.edge.source.vertex, link.edge.target.vertex
@@ -109,18 +141,17 @@ class Course:
             return
         links.append(link)
         waits.add(target, source)
-        shared = shared_length(self.around[source], self.around[target])
-        if link.kind is EdgeKind.BREAK and self.around[source][shared:]:
+        left = self.around[source][shared_length(self.around[source], self.around[target]) :]
+        if link.kind is EdgeKind.BREAK and left:
             self._leaves_loop.add(link.index)
         origin: str | int = source
         if link.kind is EdgeKind.COLLECT:
-            origin = self.collects[link.index] = self.around[source][shared]
+            origin = self.collects[link.index] = left[0]
             waits.add(target, origin)
-        for block in self.around[target][shared:]:
-            if structure.blocks[block].kind is BlockKind.REGION or link.kind is EdgeKind.STATIC:
-                self.needs[block].setdefault(link.port, []).append(link)
-                self.scopes.setdefault(link.index, block)
-                waits.add(block, origin)
+        for block in structure.awaiting(link.edge):
+            self.needs[block].setdefault(link.port, []).append(link)
+            self.scopes.setdefault(link.index, block)
+            waits.add(block, origin)
 
     def _add_rounds(self, graph: Graph) -> None:
         last = {link.source: link.variant for link in graph.links if link.kind is EdgeKind.BREAK}

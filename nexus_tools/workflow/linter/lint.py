@@ -1,5 +1,6 @@
 """All violations of a document in one list."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from nexus_tools.workflow.document import Document
@@ -12,6 +13,9 @@ from nexus_tools.workflow.linter.pairing import pairing
 from nexus_tools.workflow.linter.walks import walks
 from nexus_tools.workflow.structure import structure_of
 from nexus_tools.workflow.violation import Severity, Violation
+
+MAX_GROUPS = 64
+"""How many entry groups a document may have: each is gone through by itself."""
 
 
 def lint(document: Document, *, strict: bool = False) -> list[Violation]:
@@ -32,9 +36,11 @@ def _violations(document: Document) -> list[Violation]:
     graph = Graph(document)
     found = [*declarations(document, graph), *cycles(graph)]
     has_cycle = bool(found) and found[-1].rule == 14
+    too_large = list(_too_many_groups(document))
     if not document.has_dialect and not has_cycle:
-        found += concurrency(document, graph)
+        found += [] if too_large else concurrency(document, graph)
         found += pairing(document, graph)
+    found += too_large
     # Outside the dialect, blocks that pass rules 20 to 25 can hardly be wrong.
     structure = structure_of(document) if document.has_dialect or not found else None
     found += naming(document)
@@ -43,6 +49,12 @@ def _violations(document: Document) -> list[Violation]:
         if not structure.problems and not any(_hides_walks(violation) for violation in found):
             found += walks(document, graph, structure)
     return found
+
+
+def _too_many_groups(document: Document) -> Iterator[Violation]:
+    if len(document.entry_groups) > MAX_GROUPS:
+        message = f"A workflow has {MAX_GROUPS} entry groups at most."
+        yield Violation("too_large", message, f"/entry_groups/{MAX_GROUPS}")
 
 
 def _hides_walks(violation: Violation) -> bool:

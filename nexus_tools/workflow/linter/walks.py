@@ -21,6 +21,7 @@ from nexus_tools.workflow.structure import Structure
 from nexus_tools.workflow.violation import Severity, Violation
 
 _MAX_NAMED = 4
+_MAX_ROUNDS = 16
 
 
 def walks(document: Document, graph: Graph, structure: Structure) -> Iterator[Violation]:
@@ -36,6 +37,7 @@ def walks(document: Document, graph: Graph, structure: Structure) -> Iterator[Vi
     ever: dict[str | InputPort, int] = {}
     races: dict[InputPort, Violation] = {}
     starving: dict[str, Violation] = {}
+    is_settled = True
     for group, members in _members(document).items():
         passage = _Passage(course, scenarios, members)
         when = f"when invoking group '{group}'"
@@ -49,11 +51,12 @@ def walks(document: Document, graph: Graph, structure: Structure) -> Iterator[Vi
             starving.setdefault(vertex, warning)
         if course.has_several_heads or not scenarios.are_all:
             passage = _at_once(course, scenarios, members)
+            is_settled &= passage.is_settled
         for place, met in (passage.runs | passage.filled).items():
             ever[place] = ever.get(place, 0) | met
     yield from races.values()
     yield from (violation for vertex, violation in starving.items() if ever[vertex])
-    for vertex, why in course.never(ever):
+    for vertex, why in course.never(ever) if is_settled else ():
         message = f"'{vertex_text(vertex)}' never runs: {why}."
         yield Violation("never_runs", message, course.declared[vertex], severity)
 
@@ -68,14 +71,14 @@ def _members(document: Document) -> dict[str, set[str]]:
 def _at_once(course: Course, scenarios: Scenarios, members: set[str]) -> "_Passage":
     """One scenario, in which all vertices end in all variants, and rounds bring what later ones do.
 
-    What does not run there never does.
+    What does not run there never does, if it is settled after `_MAX_ROUNDS`.
     """
     every = Scenarios(1, 1, False, [1] * len(scenarios.takes), {})
     passage = _Passage(course, every, members)
-    earlier: dict[str, int] = {}
-    while passage.runs != earlier:
-        earlier = passage.runs
-        passage = _Passage(course, every, members, earlier)
+    for _ in range(_MAX_ROUNDS):
+        if passage.is_settled:
+            break
+        passage = _Passage(course, every, members, passage.runs)
     return passage
 
 
@@ -112,6 +115,11 @@ class _Passage:
                 self._run(place)
         for port, links in course.again.items():
             self._meet(port, links)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether another round would bring nothing that was not brought before."""
+        return self.runs == self._earlier
 
     def race(self, port: InputPort) -> str:
         """From where the two values are, and in which variants other vertices end for it."""

@@ -1,6 +1,11 @@
 """A workflow executed on this machine, with stubs or with real tools."""
 
-from nexus_tools.workflow.simulation.entry_values import chosen_group, entry_names
+from nexus_tools.workflow.simulation.entries import (
+    chosen_group,
+    entry_names,
+    entry_values,
+    needed_names,
+)
 from nexus_tools.workflow.simulation.simulation import (
     SimulatedCall,
     SimulatedResult,
@@ -23,6 +28,8 @@ __all__ = [
     "ToolFunction",
     "chosen_group",
     "entry_names",
+    "entry_values",
+    "needed_names",
     "read_stubs",
     "simulate",
 ]

@@ -36,7 +36,7 @@ from nexus_tools.workflow.runs import (
     WalkFailure,
 )
 from nexus_tools.workflow.semantics import Execution
-from nexus_tools.workflow.simulation.entry_values import chosen_group, entry_values
+from nexus_tools.workflow.simulation.entries import chosen_group, entry_values
 from nexus_tools.workflow.simulation.example_stubs import example_stub
 from nexus_tools.workflow.simulation.step_costs import StepCosts
 from nexus_tools.workflow.simulation.stubs import StubFunction, stubbed_json

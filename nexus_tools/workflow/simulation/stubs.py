@@ -12,11 +12,11 @@ A member is named after a vertex, or after a tool for all vertices that use it. 
 a list of outcomes; each call gets the first that fits it and is not used up.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nexus_tools.spelling import suggestion
+from nexus_tools.spelling import suggestion, with_suggestion
 from nexus_tools.tool import (
     Answer,
     Failure,
@@ -28,6 +28,7 @@ from nexus_tools.tool import (
     parse_json,
     pointer_of,
 )
+from nexus_tools.workflow.document import Document
 
 DEFAULT_STUB_MS = 1_000
 MAX_STUB_MS = 90 * 86_400_000
@@ -97,21 +98,21 @@ class StubCalls:
         return None
 
 
-def read_stubs(text: bytes | str) -> dict[str, Stub]:
+def read_stubs(text: bytes | str, workflow: Document | None = None) -> dict[str, Stub]:
     """The stubs of a JSON document, by the names of vertices and tools.
 
     An outcome is an answer as a tool gives it, `{variant: {port: value}}`, or an object with
     `give`, an answer, or `fail`, the reason of a failure with a `detail`; then it may have `when`,
     `times` and `takes_ms` (1 000 by default). Of a list, an outcome without `when` and `times` is
-    given once, the last one for ever. Raises `json_invalid`, and `stubs_invalid` with all
-    `failures` in its details.
+    given once, the last one for ever. If the `workflow` is known, `when` names ports that its
+    vertices have. Raises `json_invalid`, and `stubs_invalid` with all `failures` in its details.
     """
     document = parse_json(text)
     problems: list[Mismatch] = []
     if not isinstance(document, dict):
         problems.append(Mismatch("", "it is no object of stubs by name"))
         document = {}
-    reader = _Reader(problems)
+    reader = _Reader(problems, _ports_of(workflow) if workflow else {})
     stubs = {name: reader.stub(name, value) for name, value in document.items()}
     if problems:
         error = mismatch_error("stubs_invalid", "these are no stubs", problems)
@@ -130,8 +131,9 @@ def stubbed_json(outcome: Outcome) -> dict[str, Any]:
 class _Reader:
     """Reads stubs, and notes whatever is wrong with them."""
 
-    def __init__(self, problems: list[Mismatch]) -> None:
+    def __init__(self, problems: list[Mismatch], ports: Mapping[str, Collection[str]]) -> None:
         self._problems = problems
+        self._ports = ports
 
     def stub(self, name: str, value: Any) -> Stub:
         items = value if isinstance(value, list) else [value]
@@ -155,13 +157,22 @@ class _Reader:
             self._note((*path, name), f"{name!r} is no field of an outcome. {_meant(name)}".strip())
         if {"give", "fail"} <= item.keys():
             self._note(path, "it has both `give` and `fail`")
-        once = not is_last and "when" not in item
+        once = int(not is_last and "when" not in item)
         return StubbedOutcome(
             self._outcome(path, item),
             self._count((*path, "takes_ms"), item.get("takes_ms", DEFAULT_STUB_MS), MAX_STUB_MS),
-            self._object((*path, "when"), item.get("when", {})),
-            self._count((*path, "times"), item.get("times", 1 if once else 0)),
+            self._when((*path, "when"), item.get("when", {})),
+            self._count((*path, "times"), item["times"], least=1) if "times" in item else once,
         )
+
+    def _when(self, path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+        when = self._object(path, value)
+        ports = self._ports.get(str(path[0]), when)  # of others nothing is known
+        for port in when:
+            if port not in ports:
+                message = f"{path[0]} takes no port {port!r}."
+                self._note((*path, port), with_suggestion(message, port, ports))
+        return when
 
     def _outcome(self, path: tuple[str | int, ...], item: dict[str, Any]) -> Outcome:
         if "give" in item:
@@ -188,14 +199,29 @@ class _Reader:
         self._note(path, "it is no object")
         return {}
 
-    def _count(self, path: tuple[str | int, ...], value: Any, most: int = 2**32) -> int:
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most:
+    def _count(
+        self, path: tuple[str | int, ...], value: Any, most: int = 2**32, least: int = 0
+    ) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        self._note(path, f"it is no whole number from 0 to {most}")
-        return 0
+        self._note(path, f"it is no whole number from {least} to {most}")
+        return least
 
     def _note(self, path: tuple[str | int, ...], message: str) -> None:
         self._problems.append(Mismatch(pointer_of(path), message))
+
+
+def _ports_of(workflow: Document) -> dict[str, set[str]]:
+    """What the vertices of a workflow take, by their names and by those of their tools."""
+    taken = {vertex.name: set(vertex.entry_ports) for vertex in workflow.vertices}
+    targets = [edge.target for edge in workflow.edges]
+    for target in targets + [default.target for default in workflow.defaults]:
+        if target.vertex in taken and not target.is_order_only:
+            taken[target.vertex].add(target.port)
+    by_tool: dict[str, set[str]] = {}
+    for vertex in workflow.vertices:
+        by_tool.setdefault(vertex.fqn, set()).update(taken[vertex.name])
+    return by_tool | taken
 
 
 def _meant(name: str) -> str:

@@ -91,7 +91,10 @@ class ToolCalls(Generic[Key]):
         self._drop_kept_limits()
         if not self._due:
             return None
-        if self._running:
+        if not self._running:
+            # Stubs wait for nothing: only here who cancels it, as Ctrl-C does, is heard.
+            await asyncio.sleep(0)
+        else:
             due_ms = self._due[0].at_ms  # at the latest when a call is given up
             seconds = max(0.0, due_ms - self._passed_ms()) / 1_000
             done, _ = await asyncio.wait(

@@ -109,6 +109,8 @@ def test_what_is_no_json_is_a_text(simulate):
         (["--input", "text=1", "--stubs", "/nowhere"], "usage"),
         (["--input", "text=1", "--tools", "/nowhere.py"], "target_unknown"),
         (["--input", "text=1", "--price", "xyz.example.math.sum@1=much"], "usage"),
+        (["--input", "text=1", "--price", "0.5"], "price_malformed"),
+        (["--input", "text=1", "--price", "smu=0.5"], "tool_unknown"),
     ],
 )
 def test_wrong_usage_is_told(home, workflows, options, code):
@@ -189,8 +191,26 @@ def test_a_deadline_ends_it(home, workflows):
 def test_prices_are_in_the_estimate(simulate, workflows):
     stubs = ("--input", "text=x", "--stubs", workflows / "count.stubs.json")
     free = simulate(*stubs)["cost_mist"]
-    priced = simulate(*stubs, "--price", "xyz.example.text.count_words@1=0.5")["cost_mist"]
-    assert priced - free == 2 * 500_000_000  # two answers; a failure has no price
+    for name in ("xyz.example.text.count_words@1", "count"):
+        priced = simulate(*stubs, "--price", f"{name}=0.5")["cost_mist"]
+        assert priced - free == 2 * 500_000_000  # two answers; a failure has no price
+
+
+def test_a_price_of_nothing_is_told_with_what_was_probably_meant(home, workflows):
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    result = home.run(*arguments, "--price", "xyz.example.math.smu@1=0.5")
+    assert "--price xyz.example.math.smu@1: the workflow has no such tool" in result.stderr
+    assert "did you mean xyz.example.math.sum@1?" in result.stderr
+
+
+def test_a_stub_for_inputs_that_nobody_has_is_told_with_its_place(home, workflows, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text('{"count": {"give": {"ok": {"total": 1}}, "when": {"txt": ""}}}')
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    result = home.run(*arguments, "--stubs", stubs)
+    assert result.code == 7
+    assert "count takes no port 'txt'. Did you mean text?" in result.stderr
+    assert "/count/when/txt" in result.stderr
 
 
 def test_a_workflow_that_breaks_rules_is_not_executed(home, changed):
@@ -222,6 +242,35 @@ def test_what_was_recorded_comes_again(simulate, workflows, examples, tmp_path):
     again = simulate(*recorded, "--stubs", tmp_path / "stubs.json")
     assert again == real
     assert results(again) == [10]
+
+
+def test_what_a_tool_raises_is_told_with_its_place(home, workflows, tmp_path):
+    tools = tmp_path / "broken.py"
+    tools.write_text(BROKEN)
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    result = home.run(*arguments, "--tools", tools)
+    assert result.code == 1
+    assert (
+        "split failed, http_error: the tool responded with 500: KeyError: 'x' "
+        f"in {tools}, line 8: return {{}}[text]"
+    ) in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+BROKEN = '''
+from nexus_tools.toolkit import Variant, tool
+
+class Lines(Variant, name="ok"):
+    lines: list[str]
+
+def lines_of(text):
+    return {}[text]
+
+@tool("xyz.example.text.split_lines@1")
+async def split_lines(text: str) -> Lines:
+    """Breaks."""
+    return Lines(lines=lines_of(text))
+'''
 
 
 def test_a_tool_that_blocks_everything_blocks_no_simulation(home, workflows, tmp_path):

@@ -104,7 +104,9 @@ def test_of_a_project_it_is_its_document(home, tmp_path):
 
 def test_a_workflow_may_come_by_stdin(home, workflows):
     text = (workflows / "count.json").read_text()
-    assert home.run("workflow", "validate", "-", stdin=text).code == 0
+    result = home.run("workflow", "validate", "-", stdin=text)
+    assert result.code == 0
+    assert "next:" not in result.stderr  # it was read, and nothing else can read it again
 
 
 def test_a_strangers_names_cannot_control_the_terminal(home, changed):
@@ -114,6 +116,30 @@ def test_a_strangers_names_cannot_control_the_terminal(home, changed):
     result = home.run("workflow", "validate", changed("count.json", change))
     assert result.code == 7
     assert not set(result.stdout + result.stderr) & set("\x1b\x07")
+
+
+def test_what_comes_next_has_all_that_is_to_be_filled_in(home, changed, workflows):
+    def change(document):
+        document["vertices"][1]["entry_ports"] = [{"name": "a b"}]
+        document["default_values"].clear()
+        document["entry_groups"] = [
+            {"name": "both", "vertices": ["split", "count"]},
+            {"name": "one", "vertices": ["split"]},
+        ]
+        document["dialect"] = "nexus_tools/1"
+
+    path, tools = changed("count.json", change), workflows / "tools.py"
+    assert (
+        f"next: nexus-tools workflow simulate {path} --group both --input text=… --input 'a b'=…"
+        f" --tools {tools}\n"
+    ) in home.run("workflow", "validate", path, "--tools", tools).stderr
+
+
+@pytest.mark.parametrize("name", ["no.json", "no.py", "no.py:flow"])
+def test_a_file_that_is_not_there_is_told_as_any_other(home, tmp_path, name):
+    result = home.run("workflow", "validate", tmp_path / name)
+    assert result.code == 2
+    assert result.stderr.startswith(f"error: {tmp_path / name.split(':')[0]} cannot be read: ")
 
 
 # --- Tools that are known
@@ -140,7 +166,14 @@ def test_tools_that_are_not_known_may_be_anywhere(home, workflows):
         "--tools",
         workflows / "tools.py",
     )
-    assert home.run(*arguments, "--strict").code == 0
+    result = home.run(*arguments, "--strict")
+    assert result.code == 0
+    assert (
+        "! not compared with their tools, which were not given: xyz.example.writing.plan@1, "
+    ) in result.stderr
+    names = ("writing.plan", "writing.write", "writing.judge", "web.publish")
+    expected = [f"xyz.example.{name}@1" for name in names]
+    assert home.run(*arguments, "--json").document["not_compared"] == expected
 
 
 # --- Workflows in Python

@@ -151,10 +151,10 @@ class Program:
                 self.anything(inner)
             name, decides = self.step(inner, [value, loop.two])
             self.deciding.add(name)
-            again = {"one": decides.more.value} | ({"two": decides.more.items} if changed else {})
-            loop.again(**again)
+            again = {"one": "value"} | ({"two": "items"} if changed else {})
+            loop.again(**{state: decides.more[port] for state, port in again.items()})
         state = {"one": self.origins[id(begin)], "two": self.origins[id(changed or 1)]}
-        later = {port: ("port", name, value.port) for port, value in again.items()}
+        later = {state: ("port", name, port) for state, port in again.items()}
         outside.append(("loop", key, state, later, self.lines))
         self.lines = outside
         left = decides.ok.value

@@ -1,8 +1,11 @@
 """What is said of a program that is wrong, and of which line."""
 
+import runpy
+import textwrap
+
 import pytest
 
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import NexusError, ValidationError
 from tests.workflow.authoring.programs import (
     FOUND,
     JUDGED,
@@ -80,6 +83,16 @@ from tests.workflow.authoring.programs import (
             "100 retries, 0 seconds apart, are not possible",
         ),
         (
+            "flow.add(tell_time).retry('3')",
+            "retry_invalid",
+            "'3' retries, 0 seconds apart, are not possible",
+        ),
+        (
+            "flow.add(tell_time).retry(3, after=float('nan'))",
+            "retry_invalid",
+            "3 retries, nan seconds apart, are not possible",
+        ),
+        (
             "flow.add(tell_time).on_failure('stop')",
             "failure_action_unknown",
             "a failure does not 'stop'",
@@ -142,6 +155,41 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
             "for paper in found.ok.papers: pass",
             "value_unknown_yet",
             "the elements of search.ok.papers are known only when the workflow runs",
+        ),
+        (
+            "f'about {found.ok.papers}'",
+            "value_unknown_yet",
+            "search.ok.papers is known only when the workflow runs",
+        ),
+        (
+            "f'about {topic:>10}'",
+            "value_unknown_yet",
+            "the input topic is known only when the workflow runs",
+        ),
+        (
+            "'about %s' % found.ok.papers",
+            "value_unknown_yet",
+            "search.ok.papers is known only when the workflow runs",
+        ),
+        (
+            "'about ' + topic",
+            "value_unknown_yet",
+            "the input topic is known only when the workflow runs",
+        ),
+        ("f'{found.ok}'", "value_unknown_yet", "search.ok is known only when the workflow runs"),
+        ("str(found)", "value_unknown_yet", "search is known only when the workflow runs"),
+        (
+            "topic.name",
+            "value_unknown_yet",
+            "the input topic has no parts before the workflow runs",
+        ),
+        ("flow.add(write, notes=found)", "port_unnamed", "search names no port"),
+        ("flow.add(write, notes=[found.ok])", "port_unnamed", "search.ok names no port"),
+        ("flow.output('papers', found)", "port_unnamed", "search names no port"),
+        (
+            "flow.for_each(found.ok.papers, parallel='2')",
+            "parallel_invalid",
+            "'2' runs at once are not possible",
         ),
         (
             "found.ok.papers.title",
@@ -449,6 +497,33 @@ def test_all_that_is_left_unused_is_told_with_its_line():
     ]
 
 
+def test_what_is_left_unused_hides_nothing_else():
+    program = """
+        flow.inputs(more=int)
+        posted = flow.add(post, text=topic)
+        flow.add(post, text=topic).after(posted, posted.err_network)
+    """
+    error = refused(program)
+    assert [(each["rule"], each["line"]) for each in error.details["violations"]] == [
+        ("value_unused", 1),
+        ("never_runs", 3),
+    ]
+
+
+def test_errors_do_not_hide_warnings():
+    program = """
+        one = flow.add(judge, text=topic)
+        flow.add(improve, text=one.poor.text, hints=[], topic=one.good.text)
+        flow.add(post, text=flow.first(one.poor.text, one.good.text)).after(one.poor)
+        other = flow.add(judge, text=topic)
+        flow.add(improve, text=one.poor.text, hints=other.poor.hints, topic=topic)
+    """
+    error = refused(program)
+    assert [
+        (each["rule"], each["severity"], each["line"]) for each in error.details["violations"]
+    ] == [("never_runs", "error", 2), ("starves", "warning", 3), ("starves", "warning", 5)]
+
+
 def test_what_the_linter_finds_is_told_with_the_lines_of_the_program():
     program = """
         posted = flow.add(post, text=topic)
@@ -459,7 +534,7 @@ def test_what_the_linter_finds_is_told_with_the_lines_of_the_program():
     assert isinstance(error, ValidationError)
     assert error.code == "workflow_invalid"
     [told] = error.details["violations"]
-    assert (told["rule"], told["pointer"], told["line"]) == (14, "/edges/0", 3)
+    assert (told["rule"], told["pointer"], told["line"]) == (14, "/edges/0/to/vertex", 3)
 
 
 def test_a_warning_names_the_line():
@@ -473,6 +548,83 @@ def test_a_warning_names_the_line():
     assert (warning.violation.rule, warning.line.number) == ("starves", 5)
     assert (warning.as_json()["file"], warning.as_json()["line"]) == ("report.py", 5)
     assert str(warning).startswith("report.py:5: 'Vertex: improve' starves")
+
+
+def test_where_a_step_stands_in_place_of_a_value_the_hint_names_a_port_of_it():
+    assert refused(FOUND + "flow.add(write, notes=found)").hint == (
+        "name a variant and a port: search.ok.papers"
+    )
+    assert refused("flow.add(post, text=flow.add(post, text=topic))").hint == (
+        "name a variant and a port: post.ok.url"
+    )
+    assert refused("flow.add(write, notes=flow.add('xyz.example.other@1'))").hint == (
+        "name a variant and a port: other.variant.port"
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "line", "message", "hint"),
+    [
+        (
+            """
+            found = flow.add(search, topic=topic)
+            with flow.for_each(found.ok.papers) as paper:
+                short: object = flow.add(summarise, paper=paper, words=5).retry(
+                    3, after=10
+                )
+            flow.add(post, text=short.ok.text)
+            """,
+            11,
+            "short.ok.text is there once for each element of the for_each of line 7",
+            "collect all of them into a list: flow.collect(short.ok.text)",
+        ),
+        (
+            """
+            with flow.loop(text=topic) as state:
+                verdict = flow.add(judge, text=flow.add(summarise, paper=state.text).ok.text)
+                state.again(text=verdict.poor.text)
+            flow.add(post, text=state.text)
+            """,
+            9,
+            "state.text is there only within the loop of line 6",
+            "use it in its `with` block, or what a step made of it",
+        ),
+        (
+            """
+            with flow.loop(text=topic) as state:
+                text = (short := flow.add(summarise, paper=state.text)).ok.text
+                verdict = flow.add(judge, text=text)
+                state.again(text=verdict.poor.text)
+            flow.add(post, text=short.ok.text)
+            """,
+            10,
+            (
+                "short.ok.text is there in each round of the loop of line 6, "
+                "and nothing says which is the last"
+            ),
+            "use another variant of verdict, which decides, and have it hand the value on",
+        ),
+        (
+            """
+            flow.add(write, notes=flow.add(search, topic=topic))
+            """,
+            6,
+            "search names no port",
+            "name a variant and a port: search.ok.papers",
+        ),
+    ],
+)
+def test_steps_have_the_names_of_their_variables(tmp_path, program, line, message, hint):
+    report = tmp_path / "report.py"
+    report.write_text(
+        "from tests.workflow.authoring.programs import *\n"
+        "from nexus_tools.workflow import Workflow\n\n"
+        'flow = Workflow("xyz.example.report@1")\n'
+        f"[topic] = flow.inputs(topic=str){textwrap.dedent(program)}"
+    )
+    with pytest.raises(NexusError) as caught:
+        runpy.run_path(str(report))
+    assert (caught.value.message, caught.value.hint) == (f"report.py:{line}: {message}", hint)
 
 
 def test_what_was_probably_meant_is_in_the_hint():

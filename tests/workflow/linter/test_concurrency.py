@@ -23,9 +23,11 @@ def unreachable(port, edge, group="_default_group"):
     return (18, message, f"/edges/{edge}/to")
 
 
-def test_a_cycle_breaks_rule_14_and_is_shown_by_one_of_its_edges():
+def test_a_cycle_breaks_rule_14_and_is_shown_by_a_vertex_of_it():
     document = flow("> a.x", "a.ok.y -> b.x", "b.ok.y -> c.x", "c.ok.y -> b.z", "c.ok.z -> d.x")
-    assert errors(document) == [(14, "The provided graph contains one or more cycles.", "/edges/1")]
+    assert errors(document) == [
+        (14, "The provided graph contains one or more cycles.", "/edges/1/to/vertex")
+    ]
 
 
 def test_two_ports_of_a_variant_that_feed_one_port_race():

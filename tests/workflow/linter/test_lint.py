@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,7 @@ from nexus_tools.workflow import (
     lint,
     read_document,
 )
-from tests.workflow.notation import flow, found
+from tests.workflow.notation import errors, flow, found
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "a-do-while", ""])
 OUTPUTS = st.builds(OutputPort, NAMES, st.sampled_from(["m", "n", "err"]), st.sampled_from("pqrs"))
@@ -93,3 +94,11 @@ def test_the_order_of_vertices_and_edges_makes_no_difference(document, random):
 def test_what_is_linted_is_what_is_read(document):
     read, _ = read_document(json.dumps(replace(document, dialect="nexus_tools/1").as_json()))
     assert lint(read) == lint(replace(document, dialect="nexus_tools/1"))
+
+
+@pytest.mark.parametrize("dialect", [{}, {"dialect": "nexus_tools/1"}])
+def test_entry_groups_are_bounded(dialect):
+    lines = ["> a.x", "a.ok.p -> b.x", *(f"group g{number}: a" for number in range(65))]
+    assert errors(flow(*lines[:-1], **dialect)) == []
+    message = "A workflow has 64 entry groups at most."
+    assert errors(flow(*lines, **dialect)) == [("too_large", message, "/entry_groups/64")]

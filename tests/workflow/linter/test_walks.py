@@ -231,6 +231,52 @@ def test_a_region_that_waits_for_what_it_gives_never_opens():
     assert ("never_runs", "/vertices/1") in [(rule, at) for rule, _, at in errors(document)]
 
 
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (
+            ("d.ok.t -> c.y", "b.ok.u -> c.x"),
+            "what enters its region waits for what the region gives; 'b.ok.u' draws 'c' into it",
+        ),
+        (
+            ("a.no.t -> c.y", "b.ok.u -> c.x"),
+            (
+                "the ports that enter its region never have a value all at once; "
+                "'b.ok.u' draws 'c' into it"
+            ),
+        ),
+        (
+            ("> e.x", "e.ok.t -> c.y", "b.ok.u -> c.x", "group g: a", "group h: e"),
+            (
+                "the ports that enter its region never have a value all at once; "
+                "'b.ok.u' draws 'c' into it"
+            ),
+        ),
+    ],
+)
+def test_of_a_vertex_that_was_drawn_into_a_region_it_is_said_by_which_edge(lines, why):
+    mapped = ("> a.x", "a.ok.list for_each b.x", "b.ok.t collect d.x")
+    found = errors(flow(*mapped, *lines, **DIALECT))
+    assert ("never_runs", f"'Vertex: b' never runs: {why}.", "/vertices/1") in found
+
+
+@pytest.mark.parametrize("loops", [2, 20])
+def test_what_begins_after_many_rounds_alone_is_not_taken_for_what_never_runs(loops):
+    # Of each loop a vertex waits for the second round, and the next loop for that vertex.
+    lines, before = ["> s.x"], "s.ok"
+    for at in range(loops):
+        lines += [
+            *(f"{before}.p{at} -> b{at}.x", f"b{at}.ok.p -> j{at}.x", f"a{at}.ok.p -> m{at}.x"),
+            *(f"j{at}.poor.p do_while a{at}.y", f"j{at}.poor.q do_while b{at}.x"),
+            f"j{at}.good.p break end{at}.x",
+        ]
+        before = f"m{at}.ok"
+    assert "never_runs" not in [rule for rule, *_ in errors(flow(*lines, **DIALECT))]
+    lost = (*lines, "> lost.x", "lost.ok.p -> gone.x", "group g: s")
+    rules = [(rule, pointer) for rule, _, pointer in errors(flow(*lost, **DIALECT))]
+    assert ("never_runs" in dict(rules)) == (loops < 16)
+
+
 @pytest.mark.parametrize("forks", [14, 15, 200])
 def test_a_race_behind_many_branches_is_found(forks):
     # Up to 14 branches all 2^14 scenarios are looked at, else some of them.

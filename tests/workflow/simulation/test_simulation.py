@@ -321,6 +321,16 @@ async def test_the_last_step_that_is_allowed_may_be_the_last_one():
 
 
 @pytest.mark.anyio
+async def test_who_cancels_a_simulation_is_heard_though_stubs_wait_for_nothing():
+    tools = {"a": gives("ok", x=1), "b": gives("again", x=1)}
+    running = asyncio.create_task(simulate(endless(), {"x": 1}, tools, max_steps=10**9))
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+@pytest.mark.anyio
 async def test_a_long_list_costs_no_more_than_the_steps_that_are_allowed():
     document, inputs = fan(15_000)
     found = await simulate(document, inputs, {"a": gives("ok", **inputs), "b": ECHO}, max_steps=10)

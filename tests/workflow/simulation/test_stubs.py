@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Answer, Failure, FailureReason
+from nexus_tools.workflow import read_document
 from nexus_tools.workflow.simulation.stubs import Stub, StubbedOutcome, StubCalls, read_stubs
+from tests.workflow.notation import flow
 
 
 def stub(document):
@@ -82,6 +84,7 @@ def test_a_variant_may_be_named_like_a_field():
         ({"give": {"ok": {}}, "takes_ms": -1}, "/a/takes_ms", "whole number"),
         ({"give": {"ok": {}}, "takes_ms": 1e30}, "/a/takes_ms", "whole number"),
         ({"give": {"ok": {}}, "times": True}, "/a/times", "whole number"),
+        ({"give": {"ok": {}}, "times": 0}, "/a/times", "whole number from 1"),
         ({"give": {"ok": {}}, "when": []}, "/a/when", "no object"),
     ],
 )
@@ -92,6 +95,22 @@ def test_what_is_no_stub_is_refused_with_its_place(document, pointer, words):
     [failure] = refused.value.details["failures"]
     assert failure["pointer"] == pointer
     assert words in failure["message"]
+
+
+def test_a_condition_names_ports_that_the_workflow_has():
+    lines = ("> a.text", "a.ok.t -> b.note", "b.size = 1", "a.ok.t -> b._after")
+    workflow, _ = read_document(json.dumps(flow(*lines)))
+    tool, late = workflow.vertices[0].fqn, [{"ok": {}}, {"give": {"ok": {}}, "when": {"nte": 1}}]
+    fitting = {"a": {"text": 1}, "b": {"note": 1, "size": 2}, tool: {"note": 1}, "c": {"x": 1}}
+    stubs = {name: {"give": {"ok": {}}, "when": when} for name, when in fitting.items()}
+    assert read_stubs(json.dumps(stubs), workflow).keys() == fitting.keys()
+    stubs |= {"a": {"give": {"ok": {}}, "when": {"note": 1}}, "b": late}
+    with pytest.raises(ValidationError) as refused:
+        read_stubs(json.dumps(stubs), workflow)
+    assert [(each["pointer"], each["message"]) for each in refused.value.details["failures"]] == [
+        ("/a/when/note", "a takes no port 'note'."),
+        ("/b/1/when/nte", "b takes no port 'nte'. Did you mean note?"),
+    ]
 
 
 def test_all_that_is_wrong_is_said_at_once():

@@ -2,7 +2,7 @@ import pytest
 
 from nexus_tools.errors import UsageError
 from nexus_tools.workflow import Document, EntryGroup, Input, InputPort, Vertex
-from nexus_tools.workflow.simulation.entry_values import chosen_group, entry_names, entry_values
+from nexus_tools.workflow.simulation.entries import chosen_group, entry_names, entry_values
 
 VERTICES = (
     Vertex("add", "xyz.example.math.add@1", entry_ports=("a", "b")),

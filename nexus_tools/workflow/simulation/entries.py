@@ -75,6 +75,12 @@ def entry_names(document: Document, group: EntryGroup) -> dict[str, tuple[InputP
     return names
 
 
+def needed_names(document: Document, group: EntryGroup) -> list[str]:
+    """The names of inputs with which a group can begin, the shortest ones."""
+    names = entry_names(document, group)
+    return _names_for(names, {port for found in names.values() for port in found})
+
+
 def _targets(names: Mapping[str, tuple[InputPort, ...]], name: str) -> tuple[InputPort, ...]:
     if name not in names:
         known = list(names)
@@ -84,15 +90,21 @@ def _targets(names: Mapping[str, tuple[InputPort, ...]], name: str) -> tuple[Inp
 
 
 def _missing(names: Mapping[str, tuple[InputPort, ...]], missing: set[InputPort]) -> UsageError:
-    wanted: list[str] = []
-    left = set(missing)
-    for name, ports in names.items():
-        if left & set(ports):
-            wanted.append(name)
-            left -= set(ports)
+    wanted = _names_for(names, missing)
     listed = ", ".join(wanted)
     return UsageError(
         "input_missing",
         f"{'an input is' if len(wanted) == 1 else 'inputs are'} missing: {listed}",
         details={"inputs": wanted},
     )
+
+
+def _names_for(names: Mapping[str, tuple[InputPort, ...]], ports: set[InputPort]) -> list[str]:
+    """The names with which some ports can be given, each once."""
+    wanted: list[str] = []
+    left = set(ports)
+    for name, found in names.items():
+        if left & set(found):
+            wanted.append(name)
+            left -= set(found)
+    return wanted

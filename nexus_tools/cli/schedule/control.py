@@ -1,0 +1,82 @@
+"""What the owner of a schedule does with it: `nexus-tools schedule pause | resume | …`."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import AMOUNT, Session, asked, carry_out, report, writes
+
+if TYPE_CHECKING:
+    from nexus_tools.package import Sent
+    from nexus_tools.registry import Schedules
+    from nexus_tools.sui.address import Address
+
+    Verb = Callable[[Schedules, Address], Awaitable[Sent]]
+
+SCHEDULE = click.argument("schedule")
+
+
+@click.command()
+@SCHEDULE
+@writes
+async def pause(session: Session, schedule: str) -> None:
+    """Begin nothing of the SCHEDULE for now; what runs goes on."""
+    await _act(session, schedule, lambda service, place: service.pause(place), "paused")
+
+
+@click.command()
+@SCHEDULE
+@writes
+async def resume(session: Session, schedule: str) -> None:
+    """Go on with what is planned from now on; what passed meanwhile is not made up for."""
+    await _act(session, schedule, lambda service, place: service.resume(place), "resumed")
+
+
+@click.command()
+@SCHEDULE
+@click.argument("amount", type=AMOUNT)
+@writes
+async def refill(session: Session, schedule: str, amount: int) -> None:
+    """Add AMOUNT, in SUI, to the funds of a SCHEDULE; anyone may."""
+    await _act(
+        session,
+        schedule,
+        lambda service, place: service.refill(place, amount),
+        f"added {units.sui(amount)} to",
+        {"amount_mist": amount},
+    )
+
+
+@click.command()
+@SCHEDULE
+@writes
+async def cancel(session: Session, schedule: str) -> None:
+    """Begin nothing more, and take back the funds of a SCHEDULE and what executions left.
+
+    It is deleted, too, for its storage rebate; while an execution runs, the same command does that
+    later.
+    """
+    await _act(session, schedule, lambda service, place: service.cancel(place), "cancelled")
+
+
+async def _act(
+    session: Session,
+    schedule: str,
+    verb: "Verb",
+    done: str,
+    facts: dict[str, Any] | None = None,
+) -> None:
+    from nexus_tools.sui.address import Address
+
+    place = Address.parse(schedule)
+    done = f"{done} the schedule {schedule}"
+    async with session.nexus() as nexus:
+        sent = await carry_out(
+            session,
+            nexus.schedules,
+            lambda service: verb(service, place),
+            question=lambda rehearsed: asked(done, rehearsed),
+        )
+    report(session.output, sent, done, {"schedule": schedule} | (facts or {}))

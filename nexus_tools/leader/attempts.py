@@ -1,0 +1,73 @@
+"""Invocations that are attempts of runs: what their tools are given, and what follows from them.
+
+Anybody can publish a workflow and name any leader for its executions: what cannot be read, or does
+not fit, is a failure of that one invocation.
+"""
+
+from nexus_tools.errors import NexusError, UnreachableError
+from nexus_tools.leader.carried_workflows import CarriedWorkflow, CarriedWorkflows, in_words
+from nexus_tools.leader.chain import Chain, FoundExecution
+from nexus_tools.leader.continuation import Continuation, run_of
+from nexus_tools.leader.judgement import failure
+from nexus_tools.leader.tool_call import RunInputs
+from nexus_tools.logs import get_logger, in_short
+from nexus_tools.package.move.attempt import Attempt
+from nexus_tools.registry import Foresight, RunResolver, closed_with
+from nexus_tools.tool import Failure, FailureReason, Outcome
+
+_log = get_logger("nexus_tools.leader")
+
+
+class Attempts:
+    """Follows what attempts refer to."""
+
+    def __init__(self, chain: Chain, workflows: CarriedWorkflows, resolver: RunResolver) -> None:
+        self._chain = chain
+        self._workflows = workflows
+        self._resolver = resolver
+
+    async def inputs(self, attempt: Attempt) -> RunInputs | Failure:
+        """What the tool of a run is given. Raises `UnreachableError`."""
+        try:
+            execution, workflow = await self._found(attempt)
+            run = run_of(workflow, attempt.run.vertex, attempt.run.path)
+            inputs = await self._resolver.inputs(execution.execution, workflow.published, run)
+        except UnreachableError:
+            raise
+        except NexusError as error:
+            return failure(FailureReason.INPUT_INVALID, in_words(error))
+        except Exception as error:  # noqa: BLE001 - a stranger's plan may be anything
+            _log.warning("run_unread", execution=str(attempt.execution), error=in_short(error))
+            detail = "the plan of the workflow is not that of its document"
+            return failure(FailureReason.INPUT_INVALID, detail)
+        return RunInputs(name_of(attempt, run.vertex), inputs)
+
+    async def continuation(self, attempt: Attempt, outcome: Outcome) -> Continuation | None:
+        """How the execution goes on with an outcome; None if that is not known.
+
+        Then others see to it, who look what the chain says. Raises `UnreachableError`.
+        """
+        try:
+            execution, workflow = await self._found(attempt)
+            closed = closed_with(outcome)
+            found = Continuation(workflow, execution.argument, attempt, closed)
+            foresight = Foresight(workflow.plan)
+            found.foresee(foresight)
+            await self._workflows.learn_tools(workflow, foresight.steps())
+        except UnreachableError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a closing never waits for what follows from it
+            _log.warning("not_foreseen", execution=str(attempt.execution), error=in_short(error))
+            return None
+        return found
+
+    async def _found(self, attempt: Attempt) -> tuple[FoundExecution, CarriedWorkflow]:
+        execution = await self._chain.execution(attempt.execution)
+        assert execution is not None, "its invocation was deleted before"
+        return execution, await self._workflows.of(execution.execution.dag)
+
+
+def name_of(attempt: Attempt, vertex: str) -> str:
+    """A run as tools are told it: `execution/vertex/path/attempt`."""
+    path = ",".join(map(str, attempt.run.path))
+    return f"{attempt.execution}/{vertex}/{path}/{attempt.number}"

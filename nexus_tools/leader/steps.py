@@ -1,0 +1,208 @@
+"""Does what is left to do in one execution, with a transaction of its own.
+
+It is simulated first: what would do nothing is not sent, what cannot be done is left out, and what
+others did meanwhile is passed over.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nexus_tools.client import simulate_transaction
+from nexus_tools.errors import NexusError, UnreachableError
+from nexus_tools.leader.carried_workflows import CarriedWorkflows
+from nexus_tools.leader.chain import Chain, FoundExecution
+from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.execution_reader import ExecutionReader
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.step_plan import StepPlan, change_of, foresee, step_of
+from nexus_tools.leader.todos import (
+    DeadlinePassed,
+    InvocationClosed,
+    IterationsReady,
+    RunReady,
+    Todo,
+    Unknown,
+)
+from nexus_tools.leader.transaction_sender import TransactionSender
+from nexus_tools.leader.workers import Workers
+from nexus_tools.logs import get_logger
+from nexus_tools.package import RegistryEvent, parse_event
+from nexus_tools.package.move import execution as moves
+from nexus_tools.package.move.invocation import Invocation, InvocationRequested
+from nexus_tools.registry import (
+    MAX_STEPS,
+    Foresight,
+)
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.execution_status import ExecutionFailure
+from nexus_tools.sui.transaction import (
+    OwnedObject,
+)
+
+_log = get_logger("nexus_tools.leader")
+
+_READY = 1
+_PROGRESS = (
+    InvocationRequested,
+    moves.ExecutionAdvanced,
+    moves.RunRefused,
+    moves.RegionGathered,
+    moves.ExecutionEnded,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of an attempt: what is `left` to do, and from when on.
+
+    `is_refused` says that the chain does not let this leader do what is left.
+    """
+
+    left: dict[Todo, int] = field(default_factory=dict)
+    place: int | None = None
+    is_refused: bool = False
+    is_short: bool = False
+
+
+class Steps:
+    """Takes steps in the name of the leader."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        workflows: CarriedWorkflows,
+        reader: ExecutionReader,
+        *,
+        workers: Workers,
+        sender: TransactionSender,
+        clock: ChainClock,
+        metrics: LeaderMetrics,
+    ) -> None:
+        self._chain = chain
+        self._workflows = workflows
+        self._reader = reader
+        self._workers = workers
+        self._sender = sender
+        self._clock = clock
+        self._metrics = metrics
+
+    async def take(self, execution: Address, todos: Sequence[Todo]) -> Taken | None:
+        """Do what is to be done; None if the execution has ended, or names other leaders.
+
+        Raises `UnreachableError`, or what keeps the workers from sending.
+        """
+        found = await self._chain.execution(execution)
+        if found is None or found.execution.ended_at_ms is not None:
+            return None
+        if Unknown() in todos:
+            look = await self._reader.look(found)
+            if look.place is None:
+                return None
+            now_ms = self._clock.now_ms()
+            left = {todo: max(now_ms, at_ms) for todo, at_ms in look.todos.items()}
+            return Taken(left, look.place)
+        return await self._take(found, list(todos))
+
+    # --- One transaction
+
+    async def _take(self, found: FoundExecution, todos: list[Todo]) -> Taken:
+        refused: dict[Todo, int] = {}
+        now_ms = self._clock.now_ms()
+        while todos:
+            plan = await self._planned(found, todos)
+            if plan.is_empty:
+                return Taken(plan.left | refused, is_refused=bool(refused))
+            price = self._workers.epoch.gas_price
+            plan.fit(self._workers.richest_mist, price, now_ms)
+            if plan.is_empty:
+                await self._workers.refresh()  # it may have coins
+                plan.fit(self._workers.richest_mist, price, now_ms)
+            budget_mist = plan.budget_mist(price)
+            async with self._workers.paying(budget_mist) as worker:
+                kind = plan.build(self._chain, self._workers.leader.argument, found)
+                draft = self._workers.draft(worker, kind, budget_mist)
+                simulated = await simulate_transaction(self._chain.client.connection, draft)
+                status = simulated.effects.status
+                if isinstance(status, ExecutionFailure):
+                    guilty = plan.todos_of(status.command) or todos
+                    _log.warning(
+                        "step_refused", execution=str(found.execution.id), error=str(status.error)
+                    )
+                    refused |= dict.fromkeys(guilty, now_ms)
+                    todos = [todo for todo in todos if todo not in guilty]
+                    continue
+                events = [parse_event(self._chain.deployment, each) for each in simulated.events]
+                if any(isinstance(each, _PROGRESS) for each in events):
+                    signed = self._workers.sign(worker, kind, budget_mist)
+                    executed = await self._sender.send(signed)
+                    worker.learn(executed)
+                    self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, 0))
+                    self._metrics.step_transactions.inc()
+                    status = executed.effects.status
+                    if isinstance(status, ExecutionFailure):
+                        # Something changed in between: what is left is looked at again.
+                        return Taken(dict.fromkeys([*todos, *refused], now_ms), is_refused=True)
+                    events = [parse_event(self._chain.deployment, e) for e in executed.events]
+            is_short = any(isinstance(event, moves.ExecutionShort) for event in events)
+            # Short of funds nothing is left to do, until some come.
+            left = {} if is_short else await self._left(found, plan, events)
+            done = plan.left | left | refused
+            return Taken(done, is_refused=bool(refused), is_short=is_short)
+        return Taken(refused, is_refused=True)
+
+    async def _planned(self, found: FoundExecution, todos: Sequence[Todo]) -> StepPlan:
+        now_ms = self._clock.now_ms()
+        ended = [each.invocation for each in todos if isinstance(each, InvocationClosed)]
+        argument: OwnedObject | None = None
+        try:
+            workflow = await self._workflows.of(found.execution.dag)
+            argument = workflow.argument
+        except UnreachableError:
+            raise
+        except NexusError:
+            workflow = None
+            argument = await self._workflows.argument(found.execution.dag)
+        plan = StepPlan(argument, workflow, DeadlinePassed() in todos)
+        foresight = None if workflow is None else Foresight(workflow.plan)
+        for value in await self._chain.objects(ended):
+            if value is not None:
+                plan.add_ended(self._chain.deployment.decode(value, Invocation), value, now_ms)
+        if workflow is None or foresight is None:
+            return plan
+        for invocation in plan.ended.values():
+            foresee(foresight, workflow, invocation)
+        foresight.changed(change_of(todos))
+        steps = foresight.steps(limit=1_000)
+        await self._workflows.learn_tools(workflow, steps[:MAX_STEPS])
+        plan.steps = tuple(step for step in steps[:MAX_STEPS] if workflow.can_add(step))
+        plan.by_step = {
+            step: todo for todo in todos if (step := step_of(workflow, todo)) is not None
+        }
+        plan.left |= {plan.by_step[s]: now_ms for s in steps[MAX_STEPS:] if s in plan.by_step}
+        return plan
+
+    # --- What is left afterwards
+
+    async def _left(
+        self, found: FoundExecution, plan: StepPlan, events: Sequence[RegistryEvent | None]
+    ) -> dict[Todo, int]:
+        """Runs that are ready, and wait for their time; iterations that may be ready, too."""
+        now_ms = self._clock.now_ms()
+        taken = {
+            event.attempt.run
+            for event in events
+            if isinstance(event, InvocationRequested) and event.attempt is not None
+        } | {event.run for event in events if isinstance(event, moves.RunRefused)}
+        todos = [plan.by_step[step] for step in plan.steps if step in plan.by_step]
+        runs = [each.run for each in todos if isinstance(each, RunReady) and each.run not in taken]
+        left: dict[Todo, int] = {}
+        records = await self._reader.run_records(found, runs)
+        for run, record in zip(runs, records, strict=True):
+            if record is not None and record.phase == _READY:
+                left[RunReady(run)] = max(now_ms + 1_000, record.not_before_ms)
+        for todo in todos:
+            if isinstance(todo, IterationsReady) and any(
+                run.vertex == todo.head.vertex for run in taken
+            ):
+                left[todo] = now_ms + 1_000
+        return left

@@ -1,0 +1,50 @@
+"""What may be left to do in an execution. What the chain finds done already, it passes over."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nexus_tools.package.move.records import Instance, Run
+from nexus_tools.sui.address import Address
+
+
+@dataclass(frozen=True, slots=True)
+class RunReady:
+    """A run is to be requested."""
+
+    run: Run
+
+
+@dataclass(frozen=True, slots=True)
+class IterationsReady:
+    """Iterations that begin with a vertex are to be requested; the path is around the region."""
+
+    head: Run
+
+
+@dataclass(frozen=True, slots=True)
+class RegionEmptied:
+    """A region is to be gathered."""
+
+    region: Instance
+
+
+@dataclass(frozen=True, slots=True)
+class InvocationClosed:
+    """The execution is to go on with an invocation, which is closed, or expires by that."""
+
+    invocation: Address
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlinePassed:
+    """The execution is to expire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The records are to be read: what is left to do is not known."""
+
+
+Todo: TypeAlias = (
+    RunReady | IterationsReady | RegionEmptied | InvocationClosed | DeadlinePassed | Unknown
+)

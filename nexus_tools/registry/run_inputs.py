@@ -1,0 +1,155 @@
+"""What the tool of a run is given: values that are elsewhere on chain, put together."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nexus_tools.client import SuiClient
+from nexus_tools.errors import NotFoundError
+from nexus_tools.package import Deployment, PackageClient
+from nexus_tools.package.move.execution import Execution
+from nexus_tools.package.move.invocation import Invocation, State
+from nexus_tools.package.move.value import Ports
+from nexus_tools.package.move.value import Value as JsonValue
+from nexus_tools.registry.execution_records import ExecutionRecords
+from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import canonical_json
+from nexus_tools.workflow import ERR_EVAL, Collected, Given, Reference, Run, Value
+
+_MAX_INVOCATIONS = 1_024
+"""How many closed invocations are kept: the same one often feeds several runs."""
+
+
+class RunResolver:
+    """Follows references. Closed invocations, which never change, are read once."""
+
+    def __init__(self, client: SuiClient, deployment: Deployment) -> None:
+        self._package = PackageClient(client, deployment)
+        self._closed: OrderedDict[Address, Invocation] = OrderedDict()
+
+    async def inputs(
+        self, execution: Execution, workflow: PublishedWorkflow, run: Run
+    ) -> dict[str, Any]:
+        """The JSON value of each port of a run that is ready, or was.
+
+        Raises `value_unknown` for what is not there any more, `value_remote`, and as `SuiClient`
+        does.
+        """
+        records = ExecutionRecords(self._package, execution, workflow)
+        await records.read_around(run)
+        values = records.records.inputs(run)
+        found = await self.resolved(records, workflow, values.values())
+        return {port: found[value] for port, value in values.items()}
+
+    async def resolved(
+        self, records: ExecutionRecords, workflow: PublishedWorkflow, values: Iterable[Value]
+    ) -> dict[Value, Any]:
+        """The JSON values of references. Raises as `inputs` does."""
+        wanted = list(dict.fromkeys(values))
+        lists = [each for each in wanted if isinstance(each, Collected)]
+        elements = {each: await records.elements(each) for each in lists}
+        references = [each for each in wanted if isinstance(each, Reference)]
+        sources = [each.run for each in references]
+        sources += [element.run for each in elements.values() for element in each]
+        await records.read_runs(sources)
+        runs = [each for each in dict.fromkeys(sources) if each not in records.refusals]
+        invocations = await self._invocations(records, runs)
+        given = [each for each in wanted if isinstance(each, Given)]
+        entries = await records.entry_values(each.target.vertex for each in given)
+        defaults = {each.target: each.data for each in workflow.document.defaults}
+        found: dict[Value, Any] = {}
+        for value in wanted:
+            match value:
+                case Given(target):
+                    ports = dict(entries[target.vertex].values if target.vertex in entries else ())
+                    if target.port in ports:
+                        found[value] = _json(target.port, ports[target.port])
+                    elif target in defaults:
+                        found[value] = defaults[target]
+                    else:
+                        raise NotFoundError("value_unknown", f"'{target}' was given no value")
+                case Reference():
+                    found[value] = _output(records, invocations, value)
+                case Collected():
+                    found[value] = _list(records, invocations, value, elements[value])
+        return found
+
+    async def _invocations(
+        self, records: ExecutionRecords, runs: Iterable[Run]
+    ) -> dict[Run, Invocation]:
+        ids = {run: records.invocations[run] for run in runs if run in records.invocations}
+        missing = [each for each in dict.fromkeys(ids.values()) if each not in self._closed]
+        read = await self._package.find_all(missing, Invocation)
+        found = dict(zip(missing, read, strict=True))
+        for place, invocation in found.items():
+            if invocation is None:
+                raise NotFoundError("value_unknown", f"the invocation {place} is deleted")
+            if invocation.is_closed:
+                self._closed[place] = invocation
+        known = {
+            run: self._closed[place] if place in self._closed else found[place]
+            for run, place in ids.items()
+        }
+        while len(self._closed) > _MAX_INVOCATIONS:
+            self._closed.popitem(last=False)
+        return {run: each for run, each in known.items() if each is not None}
+
+
+def _came_to(
+    records: ExecutionRecords, invocations: Mapping[Run, Invocation], run: Run
+) -> tuple[str, dict[str, JsonValue.Variant]]:
+    """The variant that a run ended in, and its ports, with those of a failure."""
+    if run in records.refusals:
+        return ERR_EVAL, _error(records.refusals[run], "")
+    if run not in invocations:
+        raise _gone(run)
+    match invocations[run].state:
+        case State.Settled(variant, ports):
+            # An answer that lacks a port may have been taken as a failure.
+            return variant, _error("port_missing", "") | dict(ports.values)
+        case State.Failed(reason, detail):
+            return ERR_EVAL, _error(reason, detail)
+    return ERR_EVAL, _error("expired", "")
+
+
+def _error(reason: str, detail: str) -> dict[str, JsonValue.Variant]:
+    texts = {"reason": reason, "detail": detail}
+    return {name: JsonValue.Inline(canonical_json(text)) for name, text in texts.items()}
+
+
+def _gone(run: Run) -> NotFoundError:
+    return NotFoundError("value_unknown", f"what '{run}' came to is not there any more")
+
+
+def _output(
+    records: ExecutionRecords, invocations: Mapping[Run, Invocation], value: Reference
+) -> Any:
+    _, ports = _came_to(records, invocations, value.run)
+    if value.port not in ports:
+        raise _gone(value.run)
+    found = _json(value.port, ports[value.port])
+    if value.element is None:
+        return found
+    if not isinstance(found, list) or value.element >= len(found):
+        raise _gone(value.run)
+    return found[value.element]
+
+
+def _json(name: str, value: JsonValue.Variant) -> Any:
+    return Ports(((name, value),)).as_json()[name]
+
+
+def _list(
+    records: ExecutionRecords,
+    invocations: Mapping[Run, Invocation],
+    value: Collected,
+    elements: Iterable[Reference],
+) -> list[Any]:
+    """What the iterations brought; those that ended in another variant brought nothing."""
+    sources = {(edge.source.vertex, edge.source.variant) for edge in records.edges_to(value)}
+    return [
+        _output(records, invocations, each)
+        for each in elements
+        if (each.run.vertex, _came_to(records, invocations, each.run)[0]) in sources
+    ]

@@ -1,0 +1,114 @@
+"""What the author holds of something that will be there when the workflow runs."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NoReturn
+
+from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
+from nexus_tools.workflow.authoring.sketch import Origin
+
+_TO_BRANCH = "to branch, use a variant: what takes one of its ports runs in that case"
+_TO_MAKE_A_TEXT = "feed it to a port of a step that makes the text"
+
+
+class Value:
+    """What will be there when the workflow runs; until then only where it comes from is known.
+
+    It goes on whole: into a port, a `for_each`, a `loop`, a `collect`, an `output`. It has no
+    truth, no length, no text and no parts, which are all unknown while the workflow is written.
+    """
+
+    __slots__ = ("_origin",)
+
+    def __init__(self, origin: Origin) -> None:
+        self._origin = origin
+
+    def __bool__(self) -> NoReturn:
+        raise _unknown_yet(self._origin, _TO_BRANCH)
+
+    def __eq__(self, other: object) -> bool:
+        # `if verdict == "good":` would be a branch that is never taken.
+        return self is other or self.__bool__()
+
+    __hash__ = object.__hash__
+
+    def __str__(self) -> NoReturn:
+        # In `f"Hello, {name}!"` it would be the name of the value, in every execution.
+        raise _unknown_yet(self._origin, _TO_MAKE_A_TEXT)
+
+    def __format__(self, _: str) -> NoReturn:
+        raise _unknown_yet(self._origin, _TO_MAKE_A_TEXT)
+
+    def __add__(self, _: object) -> NoReturn:
+        raise _unknown_yet(self._origin, "feed it to a port of a step that adds to it")
+
+    __radd__ = __add__
+
+    def __iter__(self) -> NoReturn:
+        raise authors_line().of(
+            UsageError(
+                "value_unknown_yet",
+                f"the elements of {self._origin} are known only when the workflow runs",
+                hint="write: with flow.for_each(…) as element",
+            )
+        )
+
+    def __getitem__(self, key: object) -> NoReturn:
+        raise UnknownNameError.of(
+            ValidationError(
+                "value_unknown_yet",
+                f"{self._origin} has no parts before the workflow runs",
+                hint="have a step take it apart, and use that step's ports",
+            )
+        )
+
+    # Type checkers say it better: there is no such attribute.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("_"):  # Python itself asks for these, and has to hear no
+                raise AttributeError(name)
+            self[name]
+
+    def __repr__(self) -> str:
+        return f"<value {self._origin}>"
+
+
+def origin_of(value: Value) -> Origin:
+    """Where a value comes from."""
+    return value._origin  # noqa: SLF001 - underscores keep it from looking like a part of a value
+
+
+class Unfinished(ABC):
+    """What names no value yet: a step, or a branch of one. It has no text, as values have none."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _name(self) -> str:
+        """What the author calls it: `found`."""
+
+    @abstractmethod
+    def _example(self) -> str:
+        """A value of it, as the author would name it: `found.ok.papers`."""
+
+    def __str__(self) -> NoReturn:
+        raise _unknown_yet(self._name(), _TO_MAKE_A_TEXT)
+
+    def __format__(self, _: str) -> NoReturn:
+        raise _unknown_yet(self._name(), _TO_MAKE_A_TEXT)
+
+
+def unfinished_error(given: Unfinished) -> UsageError:
+    """The error for one that stands where a value is needed."""
+    return UsageError(
+        "port_unnamed",
+        f"{given._name()} names no port",  # noqa: SLF001 - underscores keep it from hiding variants
+        hint=f"name a variant and a port: {given._example()}",  # noqa: SLF001 - as above
+    )
+
+
+def _unknown_yet(what: object, hint: str) -> UsageError:
+    """The error for what is asked for while the workflow is written."""
+    message = f"{what} is known only when the workflow runs"
+    return authors_line().of(UsageError("value_unknown_yet", message, hint=hint))

@@ -1,0 +1,184 @@
+"""What is foreseen after a closing, beside what the semantics says that follows."""
+
+import random
+
+import pytest
+
+from nexus_tools.registry.step_commands import (
+    MAX_STEPS,
+    Foresight,
+    Gather,
+    RequestIterations,
+    RequestRun,
+    closed_with,
+)
+from nexus_tools.tool import Answer, Failure, FailureReason
+from nexus_tools.workflow import (
+    DEFAULT_GROUP,
+    Begun,
+    Closed,
+    Document,
+    Edge,
+    EdgeKind,
+    Execution,
+    Failed,
+    InputPort,
+    OutputPort,
+    Requested,
+    Run,
+    Settled,
+    Status,
+    Vertex,
+    plan_of,
+    structure_of,
+)
+from tests.workflow.naive_interpreter import FAILED
+from tests.workflow.random_documents import grown, outcome_of, strewn
+
+CHUNKS = [(grown, range(200)), (strewn, range(4_000))]
+
+
+def vertex(name, **fields):
+    return Vertex(name, "xyz.example.any@1", **fields)
+
+
+def edge(source, target, kind=EdgeKind.NORMAL):
+    name, variant, port = source.split(".")
+    return Edge(OutputPort(name, variant, port), InputPort(*target.split(".")), kind)
+
+
+def steps_after(plan, run, outcome, attempt=1):
+    foresight = Foresight(plan)
+    foresight.closed(run, attempt, outcome)
+    return foresight.steps()
+
+
+# --- By hand
+
+LISTS = plan_of(
+    Document(
+        (
+            vertex("start", entry_ports=("topic",)),
+            vertex("sum", parallel=8),
+            vertex("check", attempts=2),
+            vertex("write"),
+        ),
+        (
+            edge("start.ok.papers", "sum.paper", EdgeKind.FOR_EACH),
+            edge("sum.ok.text", "check.text"),
+            edge("check.ok.text", "write.notes", EdgeKind.COLLECT),
+        ),
+    )
+)
+
+
+def test_a_list_is_followed_by_as_many_iterations_as_it_has_elements():
+    found = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 3}))
+    assert found[0] == RequestIterations("sum", (), 3)
+
+
+def test_of_a_long_list_as_many_iterations_follow_as_are_under_way_at_once():
+    found = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 1_000}))
+    assert found[0] == RequestIterations("sum", (), 8)
+
+
+def test_an_empty_list_is_gathered_and_what_gets_it_requested():
+    found = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 0}))
+    assert found == (Gather(0, ()), RequestRun(Run("write")))
+
+
+def test_an_iteration_is_followed_by_the_next_one_and_by_its_own_walk():
+    found = steps_after(LISTS, Run("sum", (4,)), Settled("ok", {"text": None}))
+    assert found[:2] == (RequestRun(Run("check", (4,))), RequestIterations("sum", (), 1))
+
+
+def test_iterations_that_end_together_are_followed_by_one_command():
+    foresight = Foresight(LISTS)
+    for number in range(3):
+        foresight.closed(Run("sum", (number,)), 1, Settled("ok", {"text": None}))
+    iterations = [each for each in foresight.steps() if isinstance(each, RequestIterations)]
+    assert iterations == [RequestIterations("sum", (), 3)]
+
+
+def test_a_failure_is_followed_by_the_next_attempt_and_the_last_one_is_not():
+    run = Run("check", (0,))
+    assert steps_after(LISTS, run, Failed("timed_out")) == (RequestRun(run),)
+    assert steps_after(LISTS, run, Failed("timed_out"), attempt=2) == ()
+
+
+def test_an_answer_without_a_port_that_an_edge_carries_is_a_failure():
+    run = Run("check", (0,))
+    assert steps_after(LISTS, run, Settled("ok", {})) == (RequestRun(run),)
+
+
+def test_an_answer_is_to_an_execution_what_its_lists_are_long():
+    assert closed_with(Answer("ok", {"a": [1, 2], "b": "12"})) == Settled("ok", {"a": 2, "b": None})
+    failure = Failure(FailureReason.TIMED_OUT, "late")
+    assert closed_with(failure) == Failed("timed_out", "late")
+
+
+# --- Beside the semantics
+
+
+class Foreseen:
+    """Plays an execution in a random order, and holds what is ready against what was foreseen."""
+
+    def __init__(self, plan, outcome, seed, limit):
+        self.plan, self.execution = plan, Execution(plan)
+        self._outcome, self._limit = outcome, limit
+        self.compared = self.missed = 0
+        chance = random.Random(seed)
+        foresight = Foresight(plan)
+        foresight.begun(DEFAULT_GROUP)
+        self._compare(foresight, self.execution.apply(Begun(DEFAULT_GROUP)))
+        while self.execution.status is Status.RUNNING:
+            ready, under_way = list(self.execution.ready()), list(self.execution.under_way())
+            run = chance.choice(ready + under_way)
+            if run in ready:
+                self.execution.apply(Requested(run))
+            else:
+                self._close(run)
+
+    def _close(self, run):
+        attempt = self.execution.attempt(run)
+        variant, ports = self._outcome(run.vertex, run.path, attempt)
+        outcome = closed_with(Answer(variant, ports))
+        outcome = Failed("timed_out") if variant == FAILED else outcome
+        foresight = Foresight(self.plan)
+        foresight.closed(run, attempt, outcome)
+        self._compare(foresight, self.execution.apply(Closed(run, outcome)))
+
+    def _compare(self, foresight, change):
+        steps = foresight.steps(self._limit)
+        assert len(steps) <= self._limit
+        assert len(set(steps)) == len(steps)
+        requested = {step.run for step in steps if isinstance(step, RequestRun)}
+        limits = {
+            (step.vertex, step.path): step.limit
+            for step in steps
+            if isinstance(step, RequestIterations)
+        }
+        for run in change.ready:
+            self.compared += 1
+            if run not in requested:
+                head = self._head(run)
+                limits[head] = limits.get(head, 0) - 1
+                self.missed += limits[head] < 0
+
+    def _head(self, run):
+        region = self.plan.vertices[run.vertex].region
+        return run.vertex, run.path[: self.plan.blocks[region].depth] if region is not None else ()
+
+
+@pytest.mark.parametrize(("make", "seeds"), CHUNKS, ids=["grown", "strewn"])
+@pytest.mark.parametrize("limit", [1_000, MAX_STEPS])
+def test_all_that_becomes_ready_by_a_closing_is_foreseen_within_the_bound(make, seeds, limit):
+    compared = missed = 0
+    for seed in seeds:
+        document = make(seed)
+        if not structure_of(document).problems:
+            found = Foreseen(plan_of(document), outcome_of(document, seed), seed, limit)
+            compared, missed = compared + found.compared, missed + found.missed
+    assert compared > 1_000
+    # Few documents have so many edges that sixteen steps are not enough.
+    assert missed == 0 if limit > MAX_STEPS else missed < compared / 100
