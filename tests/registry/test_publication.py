@@ -77,7 +77,7 @@ def test_a_description_has_4096_bytes_at_most():
         Publication.of(sums(*TWICE), SUM, "ü" * 2_048 + "!")
 
 
-def test_a_part_that_no_transaction_takes_is_refused(workflows):
+async def test_a_part_that_no_transaction_takes_is_refused(workflows):
     large = sums(*(f'one.p{number} = "{"x" * 30_000}"' for number in range(8)))
     steps = Publication.of(large, SUM, "").steps(Progress())
     with pytest.raises(ValidationError, match="a transaction has 112640") as refused:

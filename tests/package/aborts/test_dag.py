@@ -105,11 +105,14 @@ def a_group_of_many(draft):
 @reaches("dag", "ENotChecked")
 def publish_without_a_check(draft):
     draft.vertices()
-    dag_, draft.dag = draft.dag, draft.do(
-        dag.draft_version,
-        draft.world.deployment.tool_registry,
-        draft.name,
-        *draft.terms(fqn="xyz.example.flow@2")[1:],
+    dag_, draft.dag = (
+        draft.dag,
+        draft.do(
+            dag.draft_version,
+            draft.world.deployment.tool_registry,
+            draft.name,
+            *draft.terms(fqn="xyz.example.flow@2")[1:],
+        ),
     )
     draft.do(dag.publish, dag_)
 
