@@ -18,13 +18,12 @@ FIRST = int(os.environ.get("NEXUS_TOOLS_FIRST_DOCUMENT", "0"))
 
 
 def priced(document, seed):
-    """The document, in which some vertices have a tool that is refused, and some end it all."""
+    """The document, in which some vertices have a tool that is refused."""
     chance = random.Random(f"prices {seed}")
-    vertices = []
-    for vertex in document.vertices:
-        if chance.random() < 0.05:
-            vertex = replace(vertex, fqn=DEAR)
-        vertices.append(vertex)
+    vertices = (
+        replace(vertex, fqn=DEAR) if chance.random() < 0.05 else vertex
+        for vertex in document.vertices
+    )
     return replace(document, vertices=tuple(vertices))
 
 

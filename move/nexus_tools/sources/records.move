@@ -30,13 +30,13 @@ const OPEN: u8 = 1;
 const GATHERED: u8 = 2;
 
 /// What records take in objects, without the numbers of their paths.
-const RUN_BYTES: u64 = 330;
-const INSTANCE_BYTES: u64 = 330;
-const MARK_BYTES: u64 = 333;
+const RUN_BYTES: u64 = 320;
+const INSTANCE_BYTES: u64 = 293;
+const MARK_BYTES: u64 = 287;
 const NUMBER_BYTES: u64 = 4;
 const DELIVERY_BYTES: u64 = 9;
 const CURSOR_BYTES: u64 = 12;
-const BROUGHT_BYTES: u64 = 22;
+const BROUGHT_BYTES: u64 = 18;
 
 /// How deep blocks nest at most.
 const MAX_DEPTH: u64 = 8;

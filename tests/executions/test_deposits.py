@@ -1,0 +1,92 @@
+"""Whoever stores something for an execution is paid what Sui takes for it, to the MIST."""
+
+import dataclasses
+
+import pytest
+
+from nexus_tools.package.move import records as moves
+from nexus_tools.package.move.execution import Execution
+from nexus_tools.workflow import (
+    DIALECT,
+    Document,
+    Edge,
+    EdgeKind,
+    InputPort,
+    OutputPort,
+    Vertex,
+    structure_of,
+)
+from tests.executions.carrying import Carried
+from tests.executions.conftest import ANY, DEAR
+from tests.workflow.random_documents import grown, outcome_of, strewn
+
+DOCUMENTS = 6
+
+
+async def weighed(carrier, document, seed):
+    """An execution that was carried to its end, each command weighed."""
+    execution = Carried(carrier, await carrier.publish(document))
+    execution.weighs = True
+    await execution.begin()
+    await execution.carry(outcome_of(document, seed), seed)
+    return execution
+
+
+@pytest.mark.parametrize("make", [grown, strewn])
+async def test_a_command_is_paid_for_the_bytes_of_records_and_invocations_that_it_adds(
+    carrier, make
+):
+    documents = (make(seed) for seed in range(100))
+    sound = [each for each in documents if not structure_of(each).problems]
+    for seed, document in enumerate(sound[:DOCUMENTS]):
+        execution = await weighed(carrier, document, seed)
+        assert exact(execution)
+
+
+async def test_the_mark_of_an_iteration_is_paid_to_the_byte(carrier):
+    document = Document(
+        (Vertex("start", ANY, entry_ports=("e",)), Vertex("each", ANY), Vertex("end", ANY)),
+        (
+            edge("start.a.p", "each.i", EdgeKind.FOR_EACH),
+            edge("each.a.p", "end.i", EdgeKind.COLLECT),
+            edge("each.b.p", "end.i", EdgeKind.COLLECT),
+        ),
+        dialect=DIALECT,
+    )
+    execution = Carried(carrier, await carrier.publish(document))
+    execution.weighs = True
+    await execution.begin()
+    await execution.carry(lambda *_: ("a", {"p": ["x", "y"]}))
+    read = await carrier.worker.read(execution.id, Execution)
+    fields = await carrier.worker.client.dynamic_fields(read.walks.records.id)
+    mark = carrier.deployment.type_of(moves.Mark)
+    assert [each.key_type for each in fields].count(mark) == 2
+    assert exact(execution)
+
+
+async def test_why_a_run_was_refused_is_paid_to_the_byte(carrier):
+    document = grown(3)
+    vertices = tuple(dataclasses.replace(each, fqn=DEAR, attempts=2) for each in document.vertices)
+    execution = await weighed(carrier, dataclasses.replace(document, vertices=vertices), 3)
+    assert any(each.command == "request" for each in execution.paid)
+    fee_mist = refusal_fee_mist(carrier.settings)
+    for each in execution.paid:
+        refused = round((each.paid_mist - each.stored_mist) / fee_mist)
+        assert each.paid_mist - each.stored_mist == refused * fee_mist
+
+
+def refusal_fee_mist(settings, gas_price=1_000):
+    """What failing an attempt pays, whose records are 1 200 bytes."""
+    gas_mist = settings.fee_gas_units * gas_price + settings.fee_storage_mist
+    return gas_mist + settings.fee_per_input_byte_mist * 1_200
+
+
+def exact(execution):
+    """Whether each command that closes nothing was paid what it stored."""
+    return all(
+        each.paid_mist == each.stored_mist for each in execution.paid if each.command != "close"
+    )
+
+
+def edge(source, target, kind):
+    return Edge(OutputPort(*source.split(".")), InputPort(*target.split(".")), kind)

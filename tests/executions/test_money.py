@@ -1,0 +1,122 @@
+"""Nothing that an owner puts into an execution is lost or stays locked, however it ends."""
+
+import pytest
+
+from nexus_tools.errors import NexusError
+from nexus_tools.package import PackageClient
+from nexus_tools.package.move import execution as calls
+from nexus_tools.package.move import invocation as closing
+from nexus_tools.registry import Executions
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.workflow import structure_of
+from tests.workflow.random_documents import grown, outcome_of
+
+DAY_MS = 24 * 3_600_000
+
+
+@pytest.fixture
+def refused():
+    """Sends what is refused for this reason."""
+
+    async def refused(package, code, function, *arguments):
+        with pytest.raises(NexusError) as caught:
+            await package.call(function, *arguments)
+        assert caught.value.code == code
+
+    return refused
+
+
+async def begun(carrier, seed=3):
+    document = grown(seed)
+    assert not structure_of(document).problems
+    return await carrier.begin(await carrier.publish(document)), outcome_of(document, seed)
+
+
+@pytest.mark.parametrize("seed", [3, 7, 11])
+async def test_what_the_owner_and_the_worker_lose_is_gas_and_nothing_is_left(
+    carrier, user, leader, seed
+):
+    document = grown(seed)
+    workflow = await carrier.publish(document)
+    before = await user.balance(user.address) + await leader.balance(leader.address)
+    execution = await carrier.begin(workflow)
+    await execution.carry(outcome_of(document, seed), seed, disturbed=True)
+    await Executions(user, carrier.deployment).clean(execution.id)
+    assert await user.object(execution.id) is None
+    assert await user.objects(execution.all_invocations) == (None,) * len(execution.all_invocations)
+    left = await user.balance(user.address) + await leader.balance(leader.address)
+    # Storage comes back but for 1 %, and a step takes about a million MIST of gas.
+    assert 0 < before - left < 2_500_000 * (len(execution.all_invocations) * 3 + 20)
+
+
+async def test_an_execution_cannot_be_cleaned_before_its_end_nor_by_others_for_seven_days(
+    carrier, user, leader, refused
+):
+    execution, outcome = await begun(carrier)
+    with pytest.raises(NexusError) as caught:
+        await Executions(user, carrier.deployment).clean(execution.id)
+    assert caught.value.code == "not_ended"
+    await execution.carry(outcome)
+    with pytest.raises(NexusError) as caught:
+        await Executions(leader, carrier.deployment).clean(execution.id)
+    assert caught.value.code == "too_early"
+    carrier.net.advance_clock(7 * DAY_MS)
+    await Executions(leader, carrier.deployment).clean(execution.id)
+    assert await user.object(execution.id) is None
+
+
+async def test_nothing_is_paid_twice_for_an_invocation_that_was_advanced(carrier, leader):
+    execution, _ = await begun(carrier)
+    [run, *_] = execution.semantics.ready()
+    [run] = await execution.request(run)
+    invocation = execution.invocations[run]
+    await execution.close(run, "dead", {"p": "x" * 1_000})
+    execution.weighs = True
+    builder = TransactionBuilder()
+    calls.advance(builder, carrier.package, execution.id, execution.workflow.id, invocation)
+    await execution._sent(builder, "advance")
+    [paid] = execution.paid
+    assert paid.paid_mist == 0
+
+
+async def test_an_invocation_does_not_advance_another_execution(carrier, refused):
+    one, _ = await begun(carrier)
+    other = await carrier.begin(one.workflow)
+    [run, *_] = one.semantics.ready()
+    [run] = await one.request(run)
+    await refused(
+        carrier.worker,
+        "wrong_execution",
+        calls.advance,
+        other.id,
+        one.workflow.id,
+        one.invocations[run],
+    )
+
+
+async def test_a_stranger_neither_requests_nor_cancels(carrier, owner, refused):
+    execution, _ = await begun(carrier)
+    stranger = PackageClient(owner, carrier.deployment)
+    [run, *_] = execution.semantics.ready()
+    tool = execution._tool(run)
+    number = execution.numbers[run.vertex]
+    terms = execution.id, execution.workflow.id, tool, carrier.leader, number, run.path
+    await refused(stranger, "not_worker", calls.request, *terms)
+    await refused(stranger, "not_owner", calls.cancel, execution.id)
+
+
+async def test_an_owner_does_not_delete_an_invocation_that_is_needed(carrier, user, refused):
+    execution, _ = await begun(carrier)
+    [run, *_] = execution.semantics.ready()
+    [run] = await execution.request(run)
+    await refused(carrier.owner, "of_execution", closing.delete, execution.invocations[run])
+
+
+async def test_with_short_funds_nothing_is_requested_and_nobody_pays_for_it(carrier):
+    document = grown(3)
+    execution = await carrier.begin(await carrier.publish(document), funds_mist=1_000)
+    [run, *_] = execution.semantics.ready()
+    execution.weighs = True
+    assert await execution.request(run) == []
+    [paid] = execution.paid
+    assert (paid.paid_mist, paid.stored_mist) == (0, 0)
