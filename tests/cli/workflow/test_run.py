@@ -6,7 +6,6 @@ import pytest
 
 DIVIDE = "xyz.example.math.divide@1"
 NAP = "xyz.example.time.nap@1"
-PORTS = {"quotient": "quotient", "remainder": "remainder"}
 
 
 def vertex(name, tool, *entries):
@@ -102,6 +101,7 @@ def test_what_a_workflow_costs_is_reckoned_by_vertex(customer):
     assert found["begin_mist"] < found["once_mist"] == found["most_mist"]
     shown = customer.run("workflow", "cost", "xyz.example.halves@1").stdout
     assert "each vertex once" in shown
+    assert shown.count(" 0.01 SUI ") == 2
 
 
 def test_an_execution_is_refilled_and_cancelled_and_listed(customer):
