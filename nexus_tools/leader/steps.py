@@ -16,8 +16,8 @@ from nexus_tools.leader.execution_reader import ExecutionReader
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.step_plan import StepPlan, change_of, foresee, step_of
 from nexus_tools.leader.todos import (
-    AttemptEnded,
     DeadlinePassed,
+    InvocationClosed,
     IterationsReady,
     RunReady,
     Todo,
@@ -152,7 +152,7 @@ class Steps:
 
     async def _planned(self, found: FoundExecution, todos: Sequence[Todo]) -> StepPlan:
         now_ms = self._clock.now_ms()
-        ended = [each.invocation for each in todos if isinstance(each, AttemptEnded)]
+        ended = [each.invocation for each in todos if isinstance(each, InvocationClosed)]
         argument: OwnedObject | None = None
         try:
             workflow = await self._workflows.of(found.execution.dag)

@@ -246,6 +246,26 @@ async def test_a_leader_that_was_away_for_the_events_goes_on_from_the_records(wo
         assert (await world.ended(execution)).status == "completed"
 
 
+async def test_a_closing_goes_alone_where_its_leader_may_not_request_what_follows(world, counting):
+    first, second = await world.new_leader("first"), await world.new_leader("second")
+    workflow = await world.publish(CHAIN)
+    counting.gate.clear()
+    async with (
+        world.running(first, check_meta=False) as closing,
+        world.running(second, check_meta=False),
+    ):
+        execution = await world.begin(workflow, CHAIN_INPUTS, leaders=[first.id])
+        await counting.wait_for(1)
+        await send(world, moves.name_leader, execution, second.id)
+        counting.gate.set()
+        events = await world.events_of(execution)
+        sample = closing.metrics.registry.get_sample_value
+        assert sample("nexus_leader_invocations_closed_total", {"how": "settled"}) == 1
+    requested = [each.leaders for each in events if isinstance(each, InvocationRequested)]
+    assert requested == [(first.id,), (second.id,), (second.id,)]
+    assert events[-1].status == "completed"
+
+
 # --- Strangers
 
 

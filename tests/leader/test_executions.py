@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from nexus_tools.tool import protocol
 from nexus_tools.toolkit import Variant, tool
 from nexus_tools.workflow import (
     DIALECT,
@@ -181,6 +182,28 @@ async def test_two_executions_at_once_are_carried_side_by_side(world, leader):
         ended = [await world.ended(each) for each in begun]
     assert [each.status for each in ended] == ["completed"] * 4
     assert Counter(a for _, a, _ in asked) == {0: 1, 1: 2, 2: 3, 3: 3, 4: 2, 5: 1}
+
+
+async def test_a_tool_is_told_which_run_of_which_execution_it_serves(world, serve_app):
+    found = []
+
+    async def app(scope, _receive, send):
+        if scope["type"] == "http":
+            found.append(dict(scope["headers"])[protocol.RUN_HEADER.lower().encode()].decode())
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b'{"ok": {"results": [5]}}'})
+
+    url = await serve_app(app)
+    await world.register_tool(count.definition(url))
+    wanted = document(
+        (vertex("start", "count", entry_ports=("to",)), vertex("each", "count")),
+        (edge("start.ok.results", "each.to", EdgeKind.FOR_EACH),),
+    )
+    leader, workflow = await world.new_leader(), await world.publish(wanted)
+    async with world.running(leader, check_meta=False):
+        execution = await world.begin(workflow, {"start": {"to": 1}})
+        await world.ended(execution)
+    assert found == [f"{execution}/start//1", f"{execution}/each/0/1"]
 
 
 # --- Failures
