@@ -17,7 +17,7 @@ from nexus_tools.package import (
 )
 from nexus_tools.package.move import execution as calls
 from nexus_tools.package.move.execution import Execution, ExecutionBegun, ExecutionEnded
-from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
+from nexus_tools.registry.consent import DEFAULT_STEPS, Consent, Terms
 from nexus_tools.registry.execution_cleaning import add_due, cleanings, end_rest
 from nexus_tools.registry.execution_costs import ExecutionCost
 from nexus_tools.registry.execution_history import read_execution_steps
@@ -130,7 +130,7 @@ class Executions(PackageClient):
             max_outcome_bytes=max_outcome_bytes,
             max_steps=max_steps,
         )
-        cost, plan = terms.cost, workflow.plan
+        cost = terms.cost
         if funds_mist is None:
             funds_mist = terms.enough_mist
         if funds_mist < cost.begin_mist:
@@ -139,7 +139,23 @@ class Executions(PackageClient):
                 f"the first runs take up to {sui(cost.begin_mist)}, and there is {sui(funds_mist)}",
                 hint="give more funds: what is not needed comes back at the end",
             )
-        builder, package = TransactionBuilder(), self.deployment.package
+        builder = self._beginning(
+            workflow, terms, funds_mist, max_steps=max_steps, lasts_ms=lasts_ms
+        )
+        sent = await self.send(builder)
+        begun = self.emitted(sent, ExecutionBegun)
+        return BegunExecution(sent, begun.execution, funds_mist, terms.leaders, cost)
+
+    def _beginning(
+        self,
+        workflow: PublishedWorkflow,
+        terms: Terms,
+        funds_mist: int,
+        *,
+        max_steps: int,
+        lasts_ms: int,
+    ) -> TransactionBuilder:
+        builder, package, plan = TransactionBuilder(), self.deployment.package, workflow.plan
         execution = calls.begin(
             builder,
             package,
@@ -165,9 +181,7 @@ class Executions(PackageClient):
         for step in foresight.steps():
             commands.add(builder, execution, terms.leaders[0], step)
         calls.share(builder, package, execution)
-        sent = await self.send(builder)
-        begun = self.emitted(sent, ExecutionBegun)
-        return BegunExecution(sent, begun.execution, funds_mist, terms.leaders, cost)
+        return builder
 
     # --- Reading
 

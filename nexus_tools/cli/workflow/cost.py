@@ -15,12 +15,20 @@ _COLUMNS = {
     "attempts": "Attempts",
     "repeated": "Repeated",
 }
+_TOTALS = {
+    "begin_mist": "to begin",
+    "once_mist": "each vertex once",
+    "usual_mist": "given by default",
+    "most_mist": "at most",
+}
 
 
 @click.command()
 @click.argument("workflow", metavar="FQN|ID", shell_complete=complete_fqns)
 @click.option("--group", help="Begin with this entry group.")
-@click.option("--max-outcome-bytes", type=click.IntRange(min=0), help="As in `workflow run`.")
+@click.option(
+    "--max-outcome-bytes", type=click.IntRange(min=0), help="How large an outcome may be."
+)
 @click.option("--max-steps", type=click.IntRange(min=1), default=1_000, show_default=True)
 @reads
 async def command(
@@ -43,45 +51,22 @@ async def command(
             cost = await nexus.executions.cost(
                 found, group=group, max_outcome_bytes=max_outcome_bytes, max_steps=max_steps
             )
-    output = session.output
-    totals = {
-        "begin_mist": cost.begin_mist,
-        "once_mist": cost.once_mist,
-        "usual_mist": cost.usual_mist,
-        "most_mist": cost.most_mist,
-    }
-    if output.as_json:
-        vertices = [
-            {
-                "vertex": each.vertex,
-                "tool": each.fqn,
-                "price_mist": each.price_mist,
-                "run_mist": each.run_mist,
-                "stored_mist": each.stored_mist,
-                "attempts": each.attempts,
-                "repeated": each.is_repeated,
-            }
-            for each in cost.vertices
-        ]
-        output.document({"workflow": str(found.fqn), **totals, "vertices": vertices})
-        return
+    totals = {label: getattr(cost, label) for label in _TOTALS}
     rows = [
         {
             "vertex": each.vertex,
             "tool": each.fqn,
-            "price": units.sui(each.price_mist),
-            "run": units.sui(each.run_mist),
-            "stored": units.sui(each.stored_mist),
+            "price_mist": each.price_mist,
+            "run_mist": each.run_mist,
+            "stored_mist": each.stored_mist,
             "attempts": each.attempts,
             "repeated": each.is_repeated,
         }
         for each in cost.vertices
     ]
-    output.table(rows, _COLUMNS, empty="")
-    labels = {
-        "begin_mist": "to begin",
-        "once_mist": "each vertex once",
-        "usual_mist": "given by default",
-        "most_mist": "at most",
-    }
-    output.record({key: units.sui(value) for key, value in totals.items()}, labels)
+    if session.output.as_json:
+        session.output.document({"workflow": str(found.fqn), **totals, "vertices": rows})
+        return
+    session.output.table([units.in_words(row) for row in rows], _COLUMNS, empty="")
+    words = {key: units.sui(value) for key, value in totals.items()}
+    session.output.record(words, _TOTALS)

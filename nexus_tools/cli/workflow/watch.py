@@ -34,7 +34,7 @@ async def command(session: Session, *, execution: str) -> None:
     """Follow an EXECUTION until it has ended: on a terminal with a picture of its walks.
 
     Ctrl-C ends the watching alone. While the node is away it waits. The exit code is 1 if the
-    execution ended before it was done. With --json a document on each line, as in `tool watch`.
+    execution ended before it was done. With --json a document on each line.
     """
     from nexus_tools.sui.address import Address
 
