@@ -3,7 +3,7 @@
 from nexus_tools.registry.administration import Administration
 from nexus_tools.registry.consent import DEFAULT_STEPS
 from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
-from nexus_tools.registry.execution_history import RunFailure
+from nexus_tools.registry.execution_history import OF_EXECUTIONS, OF_RUNS, Following, RunFailure
 from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.registry.execution_state import (
     ExecutionResult,
@@ -58,6 +58,8 @@ __all__ = [
     "DEFAULT_STEPS",
     "MAX_ITERATIONS",
     "MAX_STEPS",
+    "OF_EXECUTIONS",
+    "OF_RUNS",
     "Administration",
     "BegunExecution",
     "Cleaned",
@@ -68,6 +70,7 @@ __all__ = [
     "ExecutionState",
     "ExecutionStep",
     "Executions",
+    "Following",
     "Foresight",
     "Gather",
     "History",

@@ -143,6 +143,12 @@ class Consent(PackageClient):
         by_id = {each.id: each for each in possible}
         return [by_id[each] for each in choose_leaders(possible, await recent_records(self))]
 
+    async def leaders_of(
+        self, workflow: PublishedWorkflow, among: Sequence[Address]
+    ) -> list[Leader]:
+        """Those whom the tools of a workflow accept. Raises `tool_unknown`, as `leaders_for`."""
+        return await self.leaders_for(await self._tools(workflow), among)
+
     async def _all_leaders(self) -> list[Leader | None]:
         return [*await self._registry.list()]
 

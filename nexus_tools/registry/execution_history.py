@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from nexus_tools.package import PackageClient, RegistryEvent
 from nexus_tools.package.move import execution as moves
+from nexus_tools.package.move.attempt import Attempt
 from nexus_tools.package.move.invocation import (
     InvocationExpired,
     InvocationFailed,
@@ -45,11 +46,14 @@ class RunFailure:
 
 
 class Following:
-    """Which events are about one execution: those of its runs follow from their requests."""
+    """Which events are about one execution: those of its runs follow from their requests.
+
+    `attempts` are those that are known, by the ids of their invocations.
+    """
 
     def __init__(self, execution: Address) -> None:
         self._execution = execution
-        self.runs: dict[Address, InvocationRequested] = {}
+        self.attempts: dict[Address, Attempt] = {}
 
     def is_wanted(self, event: RegistryEvent) -> bool:
         """Whether the event is about it; events come in order."""
@@ -57,11 +61,11 @@ class Following:
             attempt = event.attempt
             if attempt is None or attempt.execution != self._execution:
                 return False
-            self.runs[event.invocation] = event
+            self.attempts[event.invocation] = attempt
             return True
         if isinstance(event, OF_EXECUTIONS):
             return event.execution == self._execution
-        return getattr(event, "invocation", None) in self.runs
+        return getattr(event, "invocation", None) in self.attempts
 
 
 async def read_execution_steps(package: PackageClient, execution: Address) -> tuple[Step, ...]:

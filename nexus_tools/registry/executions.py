@@ -87,6 +87,13 @@ class Executions(PackageClient):
             workflow, group=group, max_outcome_bytes=max_outcome_bytes, max_steps=max_steps
         )
 
+    async def leaders_for(
+        self, workflow: PublishedWorkflow, among: Sequence[Address] = ()
+    ) -> tuple[Address, ...]:
+        """One or two active leaders whom an execution can name. Raises `no_leader`."""
+        found = await self._consent.leaders_of(workflow, among)
+        return tuple(leader.id for leader in found)
+
     async def begin(
         self,
         workflow: PublishedWorkflow,

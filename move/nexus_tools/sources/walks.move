@@ -267,7 +267,8 @@ fun flow(
     change: &mut Change,
 ) {
     let (mut followed, mut lengths) = (vector[], vector[]);
-    edges.do_ref!(|edge| {
+    // An answer has them all; a failure has a reason and a detail.
+    (*edges).filter!(|edge| ports.has(&edge.port())).do_ref!(|edge| {
         let length = ports.list_length(&edge.port());
         if (edge.is_for_each() && length.is_none()) {
             self.give_up(dag, *run, b"not_a_list".to_ascii_string(), change);

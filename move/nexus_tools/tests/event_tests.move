@@ -435,6 +435,8 @@ fun request_and_settlement() {
         field(100u64),
         field(false),
         field(1u64),
+        // It is no attempt.
+        x"00",
     ].flatten();
     assert_eq!(told_requested, fields);
 
@@ -479,6 +481,7 @@ fun request_of_two_leaders_for_a_signed_answer() {
         field(100u64),
         field(true),
         field(1u64),
+        x"00",
     ].flatten();
     assert_eq!(told_requested, fields);
     runner.end();

@@ -240,6 +240,7 @@ fun failed_invocation() {
         field(0u64),
         x"02",
         field(b"timed_out"),
+        field(b""),
         field(lee),
         field(START_MS + 1),
     ].flatten();
@@ -307,6 +308,8 @@ fun terms(runner: &Runner, id: ID, lee: ID): vector<u8> {
         field(runner.id_of(ADD)),
         field(ADD),
         field(BOB),
+        // It is no attempt.
+        x"00",
         field(test_runner::inputs()),
         field(vector[lee]),
         field(START_MS),
@@ -318,6 +321,8 @@ fun terms(runner: &Runner, id: ID, lee: ID): vector<u8> {
         field(1_521_300u64),
         field(7_600u64),
         field(100u64),
+        // No detail is kept.
+        field(false),
     ].flatten()
 }
 

@@ -1,11 +1,12 @@
-"""`nexus-tools workflow show`: a published workflow."""
+"""`nexus-tools workflow show`: a published workflow, or an execution."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, json_text, plain, reads
+from nexus_tools.cli.framework import Session, complete_fqns, json_text, plain, reads
+from nexus_tools.cli.workflow.execution_view import show_execution
 
 if TYPE_CHECKING:
     from nexus_tools.registry import PublishedWorkflow
@@ -25,14 +26,18 @@ _LABELS = {
 
 
 @click.command()
-@click.argument("fqn")
+@click.argument("fqn", metavar="FQN|EXECUTION", shell_complete=complete_fqns)
 @click.option("--document", "as_document", is_flag=True, help="Print its document alone, as JSON.")
 @reads
 async def command(session: Session, *, fqn: str, as_document: bool) -> None:
-    """Show the published workflow FQN.
+    """Show the published workflow FQN, or an EXECUTION by its id.
 
-    What is on chain is checked first: that it executes what its document says.
+    What is on chain is checked first: that it executes what its document says. Of an execution, it
+    shows how far it is, why walks failed, and what it came to.
     """
+    if fqn.startswith("0x"):
+        await show_execution(session, fqn)
+        return
     async with session.nexus(signing=False) as nexus:
         with session.output.progress(f"reading {fqn}"):
             found = await nexus.workflows.get(fqn)

@@ -185,12 +185,12 @@ def fail(world, invocation, reason="timed_out", detail=""):
     return world.leader
 
 
-@reaches("invocation", "EUnknownReason")
+@reaches("failure", "EUnknownReason")
 async def fail_for_trouble_of_ones_own(world):
     return fail(world, await world.requested(), reason="internal")
 
 
-@reaches("invocation", "EDetailTooLong")
+@reaches("failure", "EDetailTooLong")
 async def fail_with_one_byte_too_many(world):
     return fail(world, await world.requested(), detail="x" * 201)
 
