@@ -1,7 +1,7 @@
 """A transaction for what is left to do in an execution: its commands, and why each is there."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nexus_tools.leader.carried_workflows import CarriedWorkflow
 from nexus_tools.leader.chain import Chain, FoundExecution
@@ -82,9 +82,10 @@ class StepPlan:
         return self._own_mist(price) + cost_mist(self.steps, price)
 
     def fit(self, purse_mist: int, price: int, now_ms: int) -> None:
-        """Leave as much for later as a worker cannot pay."""
+        """Leave as much for later as a worker cannot pay, but for one step: that it has to."""
         steps = self.steps
-        self.steps = affordable(steps, purse_mist - self._own_mist(price), price)
+        left_mist = max(purse_mist - self._own_mist(price), cost_mist(_first(steps), price))
+        self.steps = affordable(steps, left_mist, price)
         for step, todo in list(self.by_step.items()):
             if step in steps and step not in self.steps:
                 self.left[todo] = now_ms
@@ -121,6 +122,14 @@ class StepPlan:
         todos += [self.by_step.get(step) for step in self.steps]
         todo = todos[command] if command < len(todos) else None
         return [] if todo is None else [todo]
+
+
+def _first(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
+    """The first step; of iterations one."""
+    return [
+        replace(step, limit=1) if isinstance(step, RequestIterations) else step
+        for step in steps[:1]
+    ]
 
 
 def change_of(todos: Sequence[Todo]) -> Change:

@@ -106,49 +106,57 @@ class Steps:
     # --- One transaction
 
     async def _take(self, found: FoundExecution, todos: list[Todo]) -> Taken:
+        """Do what can be done of it; what the chain refuses is left out, one by one."""
         refused: dict[Todo, int] = {}
         now_ms = self._clock.now_ms()
         while todos:
             plan = await self._planned(found, todos)
             if plan.is_empty:
                 return Taken(plan.left | refused, is_refused=bool(refused))
-            price = self._workers.epoch.gas_price
-            plan.fit(self._workers.richest_mist, price, now_ms)
-            if plan.is_empty:
-                await self._workers.refresh()  # it may have coins
-                plan.fit(self._workers.richest_mist, price, now_ms)
-            budget_mist = plan.budget_mist(price)
-            async with self._workers.paying(budget_mist) as worker:
-                kind = plan.build(self._chain, self._workers.leader.argument, found)
-                draft = self._workers.draft(worker, kind, budget_mist)
-                simulated = await simulate_transaction(self._chain.client.connection, draft)
-                status = simulated.effects.status
-                if isinstance(status, ExecutionFailure):
-                    guilty = plan.todos_of(status.command) or todos
-                    _log.warning(
-                        "step_refused", execution=str(found.execution.id), error=str(status.error)
-                    )
-                    refused |= dict.fromkeys(guilty, now_ms)
-                    todos = [todo for todo in todos if todo not in guilty]
-                    continue
-                events = [parse_event(self._chain.deployment, each) for each in simulated.events]
-                if any(isinstance(each, _PROGRESS) for each in events):
-                    signed = self._workers.sign(worker, kind, budget_mist)
-                    executed = await self._sender.send(signed)
-                    worker.learn(executed)
-                    self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, 0))
-                    self._metrics.step_transactions.inc()
-                    status = executed.effects.status
-                    if isinstance(status, ExecutionFailure):
-                        # Something changed in between: what is left is looked at again.
-                        return Taken(dict.fromkeys([*todos, *refused], now_ms), is_refused=True)
-                    events = [parse_event(self._chain.deployment, e) for e in executed.events]
+            await self._fit(plan)
+            events = await self._send(found, plan)
+            if isinstance(events, ExecutionFailure):
+                guilty = plan.todos_of(events.command) or todos
+                told = {"execution": str(found.execution.id), "error": str(events.error)}
+                _log.warning("step_refused", **told)
+                refused |= dict.fromkeys(guilty, now_ms)
+                todos = [todo for todo in todos if todo not in guilty]
+                continue
             is_short = any(isinstance(event, moves.ExecutionShort) for event in events)
             # Short of funds nothing is left to do, until some come.
             left = {} if is_short else await self._left(found, plan, events)
             done = plan.left | left | refused
             return Taken(done, is_refused=bool(refused), is_short=is_short)
         return Taken(refused, is_refused=True)
+
+    async def _fit(self, plan: StepPlan) -> None:
+        """Leave as much for later as no worker can pay, its coins included."""
+        price = self._workers.epoch.gas_price
+        if plan.budget_mist(price) > self._workers.richest_mist:
+            await self._workers.refresh()
+            plan.fit(self._workers.richest_mist, price, self._clock.now_ms())
+
+    async def _send(
+        self, found: FoundExecution, plan: StepPlan
+    ) -> list[RegistryEvent | None] | ExecutionFailure:
+        """What happened, or would if nothing is worth being sent; or why the chain refuses it."""
+        budget_mist = plan.budget_mist(self._workers.epoch.gas_price)
+        async with self._workers.paying(budget_mist) as worker:
+            kind = plan.build(self._chain, self._workers.leader.argument, found)
+            draft = self._workers.draft(worker, kind, budget_mist)
+            simulated = await simulate_transaction(self._chain.client.connection, draft)
+            if isinstance(simulated.effects.status, ExecutionFailure):
+                return simulated.effects.status
+            events = [parse_event(self._chain.deployment, each) for each in simulated.events]
+            if not any(isinstance(each, _PROGRESS) for each in events):
+                return events
+            executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
+            worker.learn(executed)
+        self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, 0))
+        self._metrics.step_transactions.inc()
+        if isinstance(executed.effects.status, ExecutionFailure):
+            return executed.effects.status  # something changed in between
+        return [parse_event(self._chain.deployment, each) for each in executed.events]
 
     async def _planned(self, found: FoundExecution, todos: Sequence[Todo]) -> StepPlan:
         now_ms = self._clock.now_ms()

@@ -4,6 +4,13 @@ from nexus_tools.client import Cursor, EventRecord, Progress
 from nexus_tools.leader.end import Closed
 from nexus_tools.leader.event_page import EventPage
 from nexus_tools.package import Deployment
+from nexus_tools.package.move.execution import (
+    ExecutionAdvanced,
+    ExecutionEnded,
+    ExecutionLeadersChanged,
+)
+from nexus_tools.package.move.records import Run
+from nexus_tools.package.move.walks import Change
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import boolean, option, record, string, u8, u64, vector
 from nexus_tools.sui.digest import Digest
@@ -107,3 +114,35 @@ def test_events_of_another_package_mean_nothing(package):
     leaders = ((ME,), 1_000, 500, 2_000, 0, 0, 100, False, 1, None)
     page = read(event(1, "InvocationRequested", A, *leaders, package=package))
     assert page.is_empty
+
+
+# --- Executions
+
+NO_CHANGE = Change((), (), (), ())
+
+
+def told(place, value):
+    """An event of the module `execution`, by its value."""
+    tag = StructTag(PACKAGE, "execution", type(value).__name__)
+    contents = type(value).bcs.encode(value)
+    chain_event = Event(PACKAGE, "execution", REQUESTER, tag, contents)
+    return EventRecord(Cursor(place, 0, 0), chain_event, place, Digest(b"\1" * 32), 0)
+
+
+def test_executions_that_name_this_leader_are_kept_and_others_are_not():
+    page = read(
+        told(1, ExecutionLeadersChanged(A, (OTHER, ME))),
+        told(2, ExecutionLeadersChanged(B, (OTHER,))),
+        told(3, ExecutionEnded(C, TOOL, REQUESTER, "completed", 1, 0, 5)),
+    )
+    assert page.executions == {A: True, B: False, C: False}
+
+
+def test_what_may_leave_something_to_do_is_told_in_its_order():
+    advanced = ExecutionAdvanced(A, B, Run(0, ()), NO_CHANGE)
+    page = read(settled(1, B, ME), told(2, advanced))
+    assert [type(event).__name__ for event in page.steps] == [
+        "InvocationSettled",
+        "ExecutionAdvanced",
+    ]
+    assert page.steps[1] == advanced

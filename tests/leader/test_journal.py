@@ -69,6 +69,17 @@ async def test_events_and_their_cursor_are_there_after_a_restart(reopen):
     assert {entry.stage for entry in memory.entries} == {Stage.ASSIGNED}
 
 
+async def test_executions_are_kept_with_the_cursor_until_they_are_forgotten(reopen):
+    first, second = Address.of(0xE1), Address.of(0xE2)
+    journal = await reopen()
+    await journal.record_events([], {}, "c", 0, {first: True, second: True})
+    journal = await reopen()
+    assert set((await journal.recall()).executions) == {first, second}
+    await journal.record_events([], {}, "d", 0, {first: False})
+    await journal.keep({second: True})
+    assert (await (await reopen()).recall()).executions == (second,)
+
+
 async def test_an_event_that_comes_again_is_not_new(reopen):
     journal = await reopen()
     assert await assign(journal, 1) == (assignment_of(1),)
