@@ -276,9 +276,13 @@ class Leader:
             self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
         await self._until_stopped(self._check_closings(parts.journal))
         self._parts = parts
-        network, interval_ms = self._chain.client.network, self._config.money_interval_ms
-        terms = {"floor_mist": self._floor_mist, "interval_ms": interval_ms}
-        money = Money(self._workers, network, metrics=self.metrics, **terms)
+        money = Money(
+            self._workers,
+            self._chain.client.network,
+            metrics=self.metrics,
+            floor_mist=self._floor_mist,
+            interval_ms=self._config.money_interval_ms,
+        )
         background = [
             parts.group.create_task(self._clock.run()),
             parts.group.create_task(parts.closer.run()),
@@ -298,8 +302,7 @@ class Leader:
             await self._stopping.wait()
         finally:
             watching.cancel()
-        seconds = self._config.stop_timeout_ms / 1000
-        await parts.workload.drain(self._clock.now_ms(), seconds)
+        await parts.workload.drain(self._clock.now_ms(), self._config.stop_timeout_ms / 1000)
         parts.executions.stop()
         for task in background:
             task.cancel()
@@ -392,8 +395,7 @@ class _Parts:
 
 def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The error that ended the group, as words for a user where there are some."""
-    known = group.subgroup(NexusError)
-    inner: BaseException = known or group
+    inner: BaseException = group.subgroup(NexusError) or group
     while isinstance(inner, BaseExceptionGroup):
         inner = inner.exceptions[0]
     return inner
