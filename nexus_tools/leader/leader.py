@@ -49,8 +49,7 @@ from nexus_tools.tool import outcome_bytes
 _log = get_logger("nexus_tools.leader")
 
 _PRUNE_SECONDS = 3_600.0
-# Several, for they are in the order in which we heard of them; a node gives so many at once.
-_LAST_CLOSED = 50
+_LAST_CLOSED = 50  # in the order in which we heard of them; a node gives so many at once
 
 T = TypeVar("T")
 
