@@ -32,6 +32,8 @@ from nexus_tools.package import (
 from nexus_tools.package.move.leader import Leader as RegisteredLeader
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry import (
+    Executions,
+    ExecutionState,
     InvocationFailedError,
     Invocations,
     LeaderRegistry,
@@ -94,6 +96,7 @@ class Nexus:
         self.invocations = Invocations(client, deployment, dry_run=dry_run)
         self.leaders = LeaderRegistry(client, deployment, dry_run=dry_run)
         self.workflows = Workflows(client, deployment, dry_run=dry_run)
+        self.executions = Executions(client, deployment, dry_run=dry_run)
         self.schedules = Schedules(client, deployment, dry_run=dry_run)
 
     # --- Opening
@@ -179,6 +182,24 @@ class Nexus:
         if isinstance(outcome, Failure):
             raise InvocationFailedError(invocation, outcome)
         return outcome
+
+    # --- Workflows
+
+    async def run(
+        self,
+        workflow: ToolFqn | str,
+        inputs: Mapping[str, Any],
+        **terms: Any,
+    ) -> ExecutionState:
+        """Have leaders carry a workflow on chain, and give what it came to once it has ended.
+
+        `terms` are those of `Executions.begin`, and it raises as that does. What it stored stays,
+        for its results are there: `executions.clean` removes it. Bound it with `asyncio.timeout`;
+        whoever cancels it leaves the execution to `Executions.list`. Raises `workflow_unknown`.
+        """
+        published = await self.workflows.get(workflow)
+        begun = await self.executions.begin(published, inputs, **terms)
+        return await self.executions.wait(begun.execution)
 
     # --- Names
 

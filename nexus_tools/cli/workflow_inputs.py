@@ -53,3 +53,13 @@ def _value(text: str) -> Any:
         return parse_json(text)
     except ValidationError:
         return text
+
+
+def explained(error: UsageError) -> UsageError:
+    """The error with the option that helps."""
+    if error.code == "input_missing":
+        options = " ".join(f"--input {name}=…" for name in error.details["inputs"])
+        error.hint = f"give {options}"
+    if error.code == "group_missing":
+        error.hint = "--group names one of them"
+    return error

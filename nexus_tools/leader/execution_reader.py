@@ -8,8 +8,8 @@ from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.carried_workflows import CarriedWorkflow, CarriedWorkflows
 from nexus_tools.leader.chain import Chain, FoundExecution
 from nexus_tools.leader.todos import (
-    AttemptEnded,
     DeadlinePassed,
+    InvocationClosed,
     IterationsReady,
     RegionEmptied,
     RunReady,
@@ -116,7 +116,7 @@ class ExecutionReader:
         for invocation, value in zip(invocations, values, strict=True):
             if value is not None:
                 state = self._chain.deployment.decode(value, Invocation)
-                found[AttemptEnded(invocation)] = 0 if state.is_closed else state.expires_at_ms
+                found[InvocationClosed(invocation)] = 0 if state.is_closed else state.expires_at_ms
         return found
 
     async def _in_regions(

@@ -20,8 +20,8 @@ from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.steps import Steps
 from nexus_tools.leader.todos import (
-    AttemptEnded,
     DeadlinePassed,
+    InvocationClosed,
     IterationsReady,
     RegionEmptied,
     RunReady,
@@ -72,7 +72,8 @@ class CarriedExecution:
 
     def plan(self, todo: Todo, at_ms: int) -> None:
         """Do something from then on, or earlier if that is planned already."""
-        at_ms += self.delay_ms
+        if not isinstance(todo, Unknown):  # to look costs nothing
+            at_ms += self.delay_ms
         self.due[todo] = min(at_ms, self.due.get(todo, at_ms))
         self.changed.set()
 
@@ -165,19 +166,17 @@ class Executions:
             self._look(execution)  # its beginning was not seen
         self._taken(execution, event.attempt.run)
         self._awaited[event.invocation] = execution.id
-        execution.plan(AttemptEnded(event.invocation), event.expires_at_ms)
+        execution.plan(InvocationClosed(event.invocation), event.expires_at_ms)
         self._metrics.steps.labels("requested").inc()
 
-    def _ended_attempt(
-        self, event: InvocationSettled | InvocationFailed | InvocationExpired
-    ) -> None:
+    def _closed(self, event: InvocationSettled | InvocationFailed | InvocationExpired) -> None:
         of_execution = self._awaited.get(event.invocation)
         if of_execution is None:
             return
         execution = self._known.get(of_execution)
         if execution is not None:
-            execution.drop(AttemptEnded(event.invocation))
-            execution.plan(AttemptEnded(event.invocation), self._clock.now_ms() + _GRACE_MS)
+            execution.drop(InvocationClosed(event.invocation))
+            execution.plan(InvocationClosed(event.invocation), self._clock.now_ms() + _GRACE_MS)
 
     def _advanced(self, event: moves.ExecutionAdvanced) -> None:
         self._awaited.pop(event.invocation, None)
@@ -185,7 +184,7 @@ class Executions:
         if execution is None:
             return
         self._metrics.steps.labels("advanced").inc()
-        execution.drop(AttemptEnded(event.invocation))
+        execution.drop(InvocationClosed(event.invocation))
         self._changed(execution, event.change)
         if execution.is_short:
             self._look(execution)  # what was left of a payment has come back
@@ -225,9 +224,9 @@ class Executions:
 
     _MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
         InvocationRequested: _requested,
-        InvocationSettled: _ended_attempt,
-        InvocationFailed: _ended_attempt,
-        InvocationExpired: _ended_attempt,
+        InvocationSettled: _closed,
+        InvocationFailed: _closed,
+        InvocationExpired: _closed,
         moves.ExecutionBegun: _begun,
         moves.ExecutionAdvanced: _advanced,
         moves.RunRefused: _refused,
@@ -271,7 +270,10 @@ class Executions:
         return known
 
     def _forget(self, execution: Address) -> None:
-        self._known.pop(execution, None)
+        known = self._known.pop(execution, None)
+        for todo in known.due if known else ():
+            if isinstance(todo, InvocationClosed):
+                self._awaited.pop(todo.invocation, None)
         task = self._tasks.pop(execution, None)
         if task is not None and task is not asyncio.current_task():
             task.cancel()
@@ -323,6 +325,7 @@ class Executions:
             return False
         if taken.place is not None:
             execution.place = taken.place
+        execution.is_short = execution.is_short or taken.is_short
         self._note(execution, due, taken.left)
         if taken.is_refused:
             self._set_back(execution, taken.left)
@@ -343,5 +346,6 @@ class Executions:
         """Try it again later, and ever later: nobody pays for what a stranger made impossible."""
         pause_ms = min(_FIRST_SETBACK_MS << min(execution.setbacks, 16), _LONGEST_SETBACK_MS)
         execution.setbacks += 1
+        at_ms = self._clock.now_ms() + pause_ms
         for todo in todos:
-            execution.due[todo] = self._clock.now_ms() + pause_ms
+            execution.due[todo] = max(at_ms, execution.due.get(todo, at_ms))

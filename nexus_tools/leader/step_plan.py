@@ -8,8 +8,8 @@ from nexus_tools.leader.chain import Chain, FoundExecution
 from nexus_tools.leader.continuation import run_of
 from nexus_tools.leader.step_costs import affordable, cost_mist
 from nexus_tools.leader.todos import (
-    AttemptEnded,
     DeadlinePassed,
+    InvocationClosed,
     IterationsReady,
     RegionEmptied,
     RunReady,
@@ -68,9 +68,9 @@ class StepPlan:
     def add_ended(self, invocation: Invocation, value: Object, now_ms: int) -> None:
         """Go on with an invocation, if it is closed or too late to be."""
         if not invocation.is_closed and now_ms < invocation.expires_at_ms:
-            self.left[AttemptEnded(invocation.id)] = invocation.expires_at_ms
+            self.left[InvocationClosed(invocation.id)] = invocation.expires_at_ms
         elif len(self.ended) == MAX_STEPS:
-            self.left[AttemptEnded(invocation.id)] = now_ms
+            self.left[InvocationClosed(invocation.id)] = now_ms
         else:
             assert isinstance(value.owner, Shared)
             argument = SharedObject(value.id, value.owner.initial_version, mutable=True)
@@ -117,7 +117,7 @@ class StepPlan:
         if command is None:
             return []
         todos: list[Todo | None] = [DeadlinePassed()] if self.expires else []
-        todos += [AttemptEnded(invocation) for invocation in self.ended]
+        todos += [InvocationClosed(invocation) for invocation in self.ended]
         todos += [self.by_step.get(step) for step in self.steps]
         todo = todos[command] if command < len(todos) else None
         return [] if todo is None else [todo]

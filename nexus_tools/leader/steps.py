@@ -16,8 +16,8 @@ from nexus_tools.leader.execution_reader import ExecutionReader
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.step_plan import StepPlan, change_of, foresee, step_of
 from nexus_tools.leader.todos import (
-    AttemptEnded,
     DeadlinePassed,
+    InvocationClosed,
     IterationsReady,
     RunReady,
     Todo,
@@ -61,6 +61,7 @@ class Taken:
     left: dict[Todo, int] = field(default_factory=dict)
     place: int | None = None
     is_refused: bool = False
+    is_short: bool = False
 
 
 class Steps:
@@ -142,13 +143,16 @@ class Steps:
                         # Something changed in between: what is left is looked at again.
                         return Taken(dict.fromkeys([*todos, *refused], now_ms), is_refused=True)
                     events = [parse_event(self._chain.deployment, e) for e in executed.events]
-            left = await self._left(found, plan, events)
-            return Taken(plan.left | left | refused, is_refused=bool(refused))
+            is_short = any(isinstance(event, moves.ExecutionShort) for event in events)
+            # Short of funds nothing is left to do, until some come.
+            left = {} if is_short else await self._left(found, plan, events)
+            done = plan.left | left | refused
+            return Taken(done, is_refused=bool(refused), is_short=is_short)
         return Taken(refused, is_refused=True)
 
     async def _planned(self, found: FoundExecution, todos: Sequence[Todo]) -> StepPlan:
         now_ms = self._clock.now_ms()
-        ended = [each.invocation for each in todos if isinstance(each, AttemptEnded)]
+        ended = [each.invocation for each in todos if isinstance(each, InvocationClosed)]
         argument: OwnedObject | None = None
         try:
             workflow = await self._workflows.of(found.execution.dag)
@@ -182,12 +186,7 @@ class Steps:
     async def _left(
         self, found: FoundExecution, plan: StepPlan, events: Sequence[RegistryEvent | None]
     ) -> dict[Todo, int]:
-        """Runs that are ready, and wait for their time; iterations that may be ready, too.
-
-        Short of funds nothing is left to do, until somebody fills them up.
-        """
-        if any(isinstance(event, moves.ExecutionShort) for event in events):
-            return {}
+        """Runs that are ready, and wait for their time; iterations that may be ready, too."""
         now_ms = self._clock.now_ms()
         taken = {
             event.attempt.run

@@ -29,7 +29,7 @@ class RegionEmptied:
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptEnded:
+class InvocationClosed:
     """The execution is to go on with an invocation, which is closed, or expires by that."""
 
     invocation: Address
@@ -46,5 +46,5 @@ class Unknown:
 
 
 Todo: TypeAlias = (
-    RunReady | IterationsReady | RegionEmptied | AttemptEnded | DeadlinePassed | Unknown
+    RunReady | IterationsReady | RegionEmptied | InvocationClosed | DeadlinePassed | Unknown
 )

@@ -1,9 +1,23 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
-from nexus_tools.registry.execution_reading import ExecutionState, RunView
+from nexus_tools.registry.consent import DEFAULT_STEPS
+from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
+from nexus_tools.registry.execution_history import OF_EXECUTIONS, OF_RUNS, Following, RunFailure
 from nexus_tools.registry.execution_records import ExecutionRecords
-from nexus_tools.registry.executions import BegunExecution, Executions
+from nexus_tools.registry.execution_state import (
+    ExecutionResult,
+    ExecutionState,
+    RunState,
+    status_of,
+)
+from nexus_tools.registry.executions import (
+    DEFAULT_LASTS_MS,
+    BegunExecution,
+    Cleaned,
+    Executions,
+    ListedExecution,
+)
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -39,17 +53,24 @@ from nexus_tools.registry.workflow_reading import PublishedWorkflow, read_workfl
 from nexus_tools.registry.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
+    "DEFAULT_LASTS_MS",
     "DEFAULT_OUTCOME_BYTES",
+    "DEFAULT_STEPS",
     "MAX_ITERATIONS",
     "MAX_STEPS",
+    "OF_EXECUTIONS",
+    "OF_RUNS",
     "Administration",
-    "Begun",
     "BegunExecution",
+    "Cleaned",
     "CreatedSchedule",
+    "ExecutionCost",
     "ExecutionRecords",
+    "ExecutionResult",
     "ExecutionState",
     "ExecutionStep",
     "Executions",
+    "Following",
     "Foresight",
     "Gather",
     "History",
@@ -57,6 +78,7 @@ __all__ = [
     "Invocations",
     "LeaderRecord",
     "LeaderRegistry",
+    "ListedExecution",
     "PublishResult",
     "PublishedWorkflow",
     "RegisterResult",
@@ -64,14 +86,16 @@ __all__ = [
     "Registration",
     "RequestIterations",
     "RequestRun",
+    "RunFailure",
     "RunResolver",
-    "RunView",
+    "RunState",
     "Schedules",
     "Step",
     "StepCommands",
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",
+    "VertexCost",
     "Workflows",
     "add_advance",
     "add_outcome",
@@ -82,5 +106,6 @@ __all__ = [
     "quote_mist",
     "read_records",
     "read_workflow",
+    "status_of",
     "tool_facts",
 ]

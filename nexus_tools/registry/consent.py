@@ -1,35 +1,31 @@
 """To what the owner of an execution consents, found out before money moves."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.errors import NotFoundError, NotNowError
+from nexus_tools.errors import NotFoundError, NotNowError, ValidationError
 from nexus_tools.package import PackageClient
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.tool import Tool
+from nexus_tools.registry.execution_costs import ExecutionCost, execution_cost
 from nexus_tools.registry.invocations import DEFAULT_OUTCOME_BYTES
-from nexus_tools.registry.leader_records import MAX_NAMED
+from nexus_tools.registry.leader_records import MAX_NAMED, choose_leaders, recent_records
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.registration import how_to_revive
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
 from nexus_tools.units import sui
-from nexus_tools.workflow import InputPort, chosen_group, entry_values
+from nexus_tools.workflow import EntryGroup, InputPort, ToolPorts, chosen_group, entry_values
 
-_IN_BLOCKS = 8
-"""How many runs of a vertex in a region or loop the funds are meant for if nobody says so."""
-_RUN_BYTES = 1_400 + 400
-"""More than the invocation and the record of a run take."""
-_RECORD_BYTES = 1_200
-"""What closing a run rewrites, as `attempt.move` says."""
+DEFAULT_STEPS = 1_000
+"""How many runs an execution may request if nobody says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What an execution is begun with; `enough_mist` are funds for a run of each vertex.
+    """What an execution is begun with, and what it takes of its funds.
 
     `group` and the keys of `values`, which are vertices, are numbers in the document;
     `max_prices_mist` are by the numbers of tools.
@@ -41,7 +37,12 @@ class Terms:
     leaders: tuple[Address, ...]
     max_prices_mist: Sequence[int]
     max_outcome_bytes: int
-    enough_mist: int
+    cost: ExecutionCost
+
+    @property
+    def enough_mist(self) -> int:
+        """Funds that are enough for a run of each vertex, and for some in each block."""
+        return self.cost.usual_mist
 
 
 class Consent(PackageClient):
@@ -56,123 +57,214 @@ class Consent(PackageClient):
         leaders: Sequence[Address] = (),
         max_prices_mist: Mapping[str, int] | None = None,
         max_outcome_bytes: int | None = None,
+        max_steps: int = DEFAULT_STEPS,
     ) -> Terms:
         """What is asked for, or follows from what there is now. Raises as `Executions.begin`."""
-        chosen = chosen_group(workflow.document, group)
-        given = entry_values(workflow.document, chosen, inputs)
         tools = await self._tools(workflow)
-        max_prices = _caps(workflow, tools, max_prices_mist or {})
-        named = await self._leaders_for(tools, leaders)
         size = _outcome_bytes(tools, max_outcome_bytes)
-        settings, price = await self._registry.settings(), await self.client.gas_price()
+        chosen, given = _given(workflow, tools, inputs, group)
+        named = await self.leaders_for(tools, leaders)
+        prices = _max_prices(workflow, tools, max_prices_mist or {})
+        for fqn, tool in tools.items():
+            _check(tool, named, prices[fqn], size)
+        settings = await self._registry.settings()
         numbers = {name: number for number, name in enumerate(workflow.plan.vertices)}
-        values = {numbers[name]: ports for name, ports in _by_vertex(given).items()}
-        enough_mist = _enough_mist(workflow, tools, settings, size, price)
-        place = list(workflow.plan.groups).index(chosen.name)
-        return Terms(settings, place, values, named, max_prices, size, enough_mist)
+        return Terms(
+            settings,
+            list(workflow.plan.groups).index(chosen.name),
+            {numbers[name]: ports for name, ports in given.items()},
+            tuple(leader.id for leader in named),
+            [prices[fqn] for fqn in workflow.fqns],
+            size,
+            await self._cost(
+                workflow,
+                tools,
+                settings,
+                group=chosen.name,
+                max_outcome_bytes=size,
+                max_steps=max_steps,
+            ),
+        )
 
-    async def enough_mist(self, workflow: PublishedWorkflow, max_outcome_bytes: int | None) -> int:
-        """Funds that are enough for a run of each vertex, and for some in each block."""
-        tools = await self._tools(workflow)
-        size = _outcome_bytes(tools, max_outcome_bytes)
-        settings, price = await self._registry.settings(), await self.client.gas_price()
-        return _enough_mist(workflow, tools, settings, size, price)
+    async def cost(
+        self,
+        workflow: PublishedWorkflow,
+        *,
+        group: str | None = None,
+        max_outcome_bytes: int | None = None,
+        max_steps: int = DEFAULT_STEPS,
+    ) -> ExecutionCost:
+        """What an execution takes of its funds. Raises `group_unknown` or `group_missing`."""
+        chosen, tools = chosen_group(workflow.document, group), await self._tools(workflow)
+        size, settings = _outcome_bytes(tools, max_outcome_bytes), await self._registry.settings()
+        sizes = {"max_outcome_bytes": size, "max_steps": max_steps}
+        return await self._cost(workflow, tools, settings, group=chosen.name, **sizes)
 
-    async def _tools(self, workflow: PublishedWorkflow) -> list[Tool]:
-        found: list[Tool] = []
-        read = await self.find_all(workflow.tools, Tool)
-        for fqn, tool in zip(workflow.fqns, read, strict=True):
-            if tool is None:
-                raise NotFoundError("tool_unknown", f"there is no tool {fqn}")
-            if not tool.is_active:
-                raise NotNowError(
-                    "tool_not_active",
-                    f"{tool.fqn} is {tool.state}: it takes no invocation",
-                    hint=f"its owner has to {how_to_revive(tool, as_owner=False)}",
-                )
-            if tool.requires_signed_outcome:
-                raise NotNowError(
-                    "signature_required",
-                    f"{tool.fqn} signs its answers: workflows cannot use it yet",
-                )
-            found.append(tool)
-        return found
+    async def _cost(
+        self,
+        workflow: PublishedWorkflow,
+        tools: Mapping[str, Tool],
+        settings: LeaderSettings,
+        *,
+        group: str,
+        max_outcome_bytes: int,
+        max_steps: int,
+    ) -> ExecutionCost:
+        return execution_cost(
+            workflow,
+            group,
+            tools,
+            settings,
+            max_outcome_bytes=max_outcome_bytes,
+            max_steps=max_steps,
+            gas_price=await self.client.gas_price(),
+        )
 
-    async def _leaders_for(
-        self, tools: Sequence[Tool], among: Sequence[Address]
-    ) -> tuple[Address, ...]:
-        """One or two active leaders, of whom each tool accepts one at least."""
+    async def leaders_for(
+        self, tools: Mapping[str, Tool], among: Sequence[Address] = ()
+    ) -> list[Leader]:
+        """One or two active leaders, `among` one's own or drawn by their records.
+
+        Raises `no_leader`.
+        """
+        found = await self._registry.find_all(among, Leader) if among else await self._all_leaders()
+        active = [each for each in found if each is not None and each.is_active]
+        if not active:
+            raise NotNowError(
+                "no_leader",
+                "no active leader " + ("is among those that are named" if among else "is there"),
+                hint="`nexus-tools leader list` shows them",
+            )
         if among:
-            found = await self.find_all(among, Leader)
-            possible = [each for each in found if each is not None and each.is_active]
-        else:
-            listed = [each for each in await self._registry.list() if each.is_active]
-            possible = [each for each in listed if all(tool.accepts(each.id) for tool in tools)]
-        named = possible[:MAX_NAMED]
-        for tool in tools:
-            if not any(tool.accepts(each.id) for each in named):
-                raise NotNowError(
-                    "no_leader",
-                    f"no active leader{' of those that are named' if among else ''} carries all"
-                    f" tools of the workflow: none for {tool.fqn}",
-                    hint=f"`nexus-tools leader list --for {tool.fqn}` shows whom it accepts",
-                )
-        if not named:
-            raise NotNowError("no_leader", "no leader is active")
-        return tuple(each.id for each in named)
+            return active[:MAX_NAMED]
+        possible = _accepted_by_most(active, tools)
+        if len(possible) == 1:
+            return possible
+        by_id = {each.id: each for each in possible}
+        return [by_id[each] for each in choose_leaders(possible, await recent_records(self))]
+
+    async def leaders_of(
+        self, workflow: PublishedWorkflow, among: Sequence[Address]
+    ) -> list[Leader]:
+        """Those whom the tools of a workflow accept. Raises `tool_unknown`, as `leaders_for`."""
+        return await self.leaders_for(await self._tools(workflow), among)
+
+    async def _all_leaders(self) -> list[Leader | None]:
+        return [*await self._registry.list()]
+
+    async def _tools(self, workflow: PublishedWorkflow) -> dict[str, Tool]:
+        """The tools of a workflow, by FQN."""
+        found = await self.find_all(workflow.tools, Tool)
+        tools = dict(zip(workflow.fqns, found, strict=True))
+        missing = [fqn for fqn, tool in tools.items() if tool is None]
+        if missing:
+            raise NotFoundError("tool_unknown", f"there is no tool {missing[0]}")
+        return {fqn: tool for fqn, tool in tools.items() if tool is not None}
 
     @property
     def _registry(self) -> LeaderRegistry:
         return LeaderRegistry(self.client, self.deployment, dry_run=self.dry_run)
 
 
-def _outcome_bytes(tools: Sequence[Tool], wanted: int | None) -> int:
-    """How large outcomes may be; if nobody says so, as large as a tool asks for."""
+def _outcome_bytes(tools: Mapping[str, Tool], wanted: int | None) -> int:
+    """How large an outcome may be: what is wanted, or what the tools ask for."""
     if wanted is not None:
         return wanted
-    return max(DEFAULT_OUTCOME_BYTES, *(tool.min_outcome_bytes for tool in tools))
+    return max([DEFAULT_OUTCOME_BYTES, *(tool.min_outcome_bytes for tool in tools.values())])
 
 
-def _by_vertex(values: Mapping[InputPort, Any]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = defaultdict(dict)
-    for target, value in values.items():
-        found[target.vertex][target.port] = value
-    return found
-
-
-def _caps(
-    workflow: PublishedWorkflow, tools: Sequence[Tool], given: Mapping[str, int]
-) -> list[int]:
-    """The highest price of each tool, by its number."""
-    caps = []
-    for fqn, tool in zip(workflow.fqns, tools, strict=True):
-        cap = given.get(fqn, tool.price_mist)
-        if tool.price_mist > cap:
-            raise NotNowError(
-                "price_too_high",
-                f"{fqn} costs {sui(tool.price_mist)}, and may cost {sui(cap)}",
-                hint="raise the limit, or wait until its owner lowers the price",
-            )
-        caps.append(cap)
-    return caps
-
-
-def _enough_mist(
+def _given(
     workflow: PublishedWorkflow,
-    tools: Sequence[Tool],
-    settings: LeaderSettings,
-    max_outcome_bytes: int,
-    gas_price: int,
-) -> int:
-    fees_mist = (
-        settings.fee_gas_units * gas_price
-        + settings.fee_storage_mist
-        + settings.settle_margin_mist
-        + settings.fee_per_input_byte_mist * _RECORD_BYTES
-        + settings.fee_per_outcome_byte_mist * (max_outcome_bytes + _RUN_BYTES)
-    )
-    prices = dict(zip(workflow.fqns, (tool.price_mist for tool in tools), strict=True))
-    return sum(
-        (prices[vertex.vertex.fqn] + fees_mist) * (_IN_BLOCKS if vertex.blocks else 1)
-        for vertex in workflow.plan.vertices.values()
-    )
+    tools: Mapping[str, Tool],
+    inputs: Mapping[str, Any],
+    group: str | None,
+) -> tuple[EntryGroup, dict[str, dict[str, Any]]]:
+    """The entry group, and the values of its entry ports by vertex.
+
+    Raises `UsageError` as `chosen_group` and `entry_values` do, and `ValidationError`
+    (`input_invalid`) for a value that a tool's schema refuses.
+    """
+    chosen = chosen_group(workflow.document, group)
+    found: dict[str, dict[str, Any]] = {}
+    failures: list[dict[str, str]] = []
+    values = entry_values(workflow.document, chosen, inputs)
+    facts = {fqn: ToolPorts(tool.definition.parse()) for fqn, tool in tools.items()}
+    for target, value in values.items():
+        wrong = _mismatch(workflow, facts, target, value)
+        if wrong:
+            failures.append({"input": str(target), "message": wrong})
+        found.setdefault(target.vertex, {})[target.port] = value
+    if failures:
+        first = failures[0]
+        raise ValidationError(
+            "input_invalid",
+            f"the value for {first['input']} does not fit: {first['message']}",
+            hint=f"`nexus-tools workflow show {workflow.fqn}` shows the inputs",
+            details={"failures": failures},
+        )
+    return chosen, found
+
+
+def _mismatch(
+    workflow: PublishedWorkflow, facts: Mapping[str, ToolPorts], target: InputPort, value: Any
+) -> str:
+    if target.is_order_only:
+        return ""
+    fqn = workflow.plan.vertices[target.vertex].vertex.fqn
+    return facts[fqn].mismatch(target.port, value)
+
+
+def _max_prices(
+    workflow: PublishedWorkflow, tools: Mapping[str, Tool], wanted: Mapping[str, int]
+) -> dict[str, int]:
+    """The highest price of each tool, by FQN: what is wanted, or what it costs today."""
+    for fqn in wanted:
+        if fqn not in tools:
+            message = f"{workflow.fqn} has no tool {fqn}"
+            raise NotFoundError("tool_unknown", message, hint=f"it has {', '.join(tools)}")
+    return {fqn: wanted.get(fqn, tool.price_mist) for fqn, tool in tools.items()}
+
+
+def _check(tool: Tool, leaders: Sequence[Leader], most: int, max_outcome_bytes: int) -> None:
+    """Raises why a tool would not be invoked, as `terms.move` says."""
+    if not tool.is_active:
+        raise NotNowError(
+            "tool_not_active",
+            f"{tool.fqn} is {tool.state}: it takes no invocation",
+            hint=f"its owner has to {how_to_revive(tool, as_owner=False)}",
+        )
+    if tool.requires_signed_outcome:
+        raise ValidationError(
+            "signature_required",
+            f"{tool.fqn} has its answers signed, and in workflows they cannot be yet",
+            hint="take a workflow that does without it, or ask its owner for a version that does",
+        )
+    if tool.price_mist > most:
+        raise NotNowError(
+            "price_too_high",
+            f"{tool.fqn} costs {sui(tool.price_mist)}, and may cost {sui(most)}",
+            hint="raise the highest price of it",
+        )
+    if tool.min_outcome_bytes > max_outcome_bytes:
+        raise ValidationError(
+            "outcome_limit_too_small",
+            f"{tool.fqn} asks for {tool.min_outcome_bytes} bytes for its answer,"
+            f" and may have {max_outcome_bytes}",
+            hint="allow larger outcomes: what they do not use comes back",
+        )
+    if not any(tool.accepts(leader.id) for leader in leaders):
+        raise NotNowError(
+            "no_leader",
+            f"{tool.fqn} accepts none of the leaders that are named",
+            hint=f"`nexus-tools leader list --for {tool.fqn}` shows whom it accepts",
+        )
+
+
+def _accepted_by_most(leaders: Sequence[Leader], tools: Mapping[str, Tool]) -> list[Leader]:
+    """The leaders that all tools accept; if there are none, those that most do, in that order."""
+
+    def count(leader: Leader) -> int:
+        return sum(tool.accepts(leader.id) for tool in tools.values())
+
+    everywhere = [each for each in leaders if count(each) == len(tools)]
+    return everywhere or sorted(leaders, key=count, reverse=True)

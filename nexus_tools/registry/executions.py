@@ -1,13 +1,12 @@
-"""Executions of workflows, for those who begin them; anyone may read or `refill` one."""
+"""Executions of workflows: beginning them, looking after them, and what they come to."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from nexus_tools.client import WENT_BACK, EventRecord, follow_events, past_events
-from nexus_tools.errors import NotFoundError, NotNowError, UsageError
+from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
 from nexus_tools.package import (
     PackageClient,
     Sent,
@@ -16,54 +15,84 @@ from nexus_tools.package import (
     parse_event,
     ports_of,
 )
-from nexus_tools.package.move import cleaning
 from nexus_tools.package.move import execution as calls
-from nexus_tools.package.move import records as moves
-from nexus_tools.package.move.dag import Dag
-from nexus_tools.package.move.execution import (
-    EntryKey,
-    Execution,
-    ExecutionBegun,
-    ExecutionEnded,
-)
-from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.registry.consent import Consent
-from nexus_tools.registry.execution_reading import ExecutionState, read_state
-from nexus_tools.registry.leader_records import MAX_NAMED
-from nexus_tools.registry.step_commands import MAX_STEPS, Foresight, StepCommands
-from nexus_tools.registry.workflow_reading import PublishedWorkflow, read_workflow
+from nexus_tools.package.move.execution import Execution, ExecutionBegun, ExecutionEnded
+from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
+from nexus_tools.registry.execution_cleaning import add_due, cleanings, end_rest
+from nexus_tools.registry.execution_costs import ExecutionCost
+from nexus_tools.registry.execution_history import read_execution_steps
+from nexus_tools.registry.execution_state import ExecutionState, read_state
+from nexus_tools.registry.invocation_history import Step
+from nexus_tools.registry.step_commands import Foresight, StepCommands
+from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.registry.workflows import Workflows
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.units import sui
 from nexus_tools.workflow import MAX_EXECUTION_MS
 
-DEFAULT_STEPS = 1_000
-"""How many runs an execution may request if nobody says so."""
-
-DEFAULT_LASTS_MS = 24 * 3_600_000
+DEFAULT_LASTS_MS = 24 * 60 * 60 * 1_000
 """How long it may last if nobody says so."""
-
-_CLEANED = 64
-"""How many objects one transaction removes."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class BegunExecution:
-    """An execution that was begun."""
+    """An execution that was begun: the transaction, its id, its funds in MIST, who carries it."""
 
-    execution: Address
     sent: Sent
+    execution: Address
     funds_mist: int
+    leaders: tuple[Address, ...]
+    cost: ExecutionCost
+
+
+@dataclass(frozen=True, slots=True)
+class ListedExecution:
+    """An execution in a list; None of one that was deleted."""
+
+    begun: ExecutionBegun
+    execution: Execution | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What cleaning up sent; `back_mist` is what Sui gave back beyond what it cost."""
+
+    sent: tuple[Sent, ...]
+
+    @property
+    def back_mist(self) -> int:
+        """Negative if it cost more than came back."""
+        return -sum(each.cost.net for each in self.sent)
 
 
 class Executions(PackageClient):
-    """The executions of a deployment.
+    """The executions of a deployment, for those who own them; anyone may look and refill.
 
     Besides the errors that are named, every method raises as `SuiClient` does.
     """
 
     # --- Beginning
+
+    async def cost(
+        self,
+        workflow: PublishedWorkflow,
+        *,
+        group: str | None = None,
+        max_outcome_bytes: int | None = None,
+        max_steps: int = DEFAULT_STEPS,
+    ) -> ExecutionCost:
+        """What an execution takes of its funds. Raises `group_unknown` or `group_missing`."""
+        return await self._consent.cost(
+            workflow, group=group, max_outcome_bytes=max_outcome_bytes, max_steps=max_steps
+        )
+
+    async def leaders_for(
+        self, workflow: PublishedWorkflow, among: Sequence[Address] = ()
+    ) -> tuple[Address, ...]:
+        """One or two active leaders whom an execution can name. Raises `no_leader`."""
+        found = await self._consent.leaders_of(workflow, among)
+        return tuple(leader.id for leader in found)
 
     async def begin(
         self,
@@ -78,14 +107,17 @@ class Executions(PackageClient):
         max_steps: int = DEFAULT_STEPS,
         lasts_ms: int = DEFAULT_LASTS_MS,
     ) -> BegunExecution:
-        """Begin an execution and request its first runs, in one transaction.
+        """Begin an execution, with its first runs requested, in one transaction.
 
-        `inputs` are JSON values by the names that the document has for entry ports. Each tool may
-        cost what `max_prices_mist` says by its FQN, else what it costs now. `leaders` are one or
-        two, in order; without them, those are taken that each tool accepts. What is not spent of
-        the funds comes back at the end; `estimate` says how much is enough. Raises, before money
-        moves, `UsageError` for inputs (`input_missing`, `input_unknown`, …), `tool_unknown`,
-        `tool_not_active`, `signature_required`, `no_leader`, `price_too_high` and `lasts_too_long`.
+        `inputs` are JSON values by the names that the workflow gives them. Without `funds_mist` it
+        gets `ExecutionCost.usual_mist`; what is left comes back at the end. `leaders` is a
+        list of one's own, of which the first two that are active are named; without it they are
+        drawn from those that the tools accept. A tool may cost what `max_prices_mist` says by its
+        FQN, or what it costs today.
+
+        Raises, before money moves, `UsageError` for inputs and groups, `input_invalid`,
+        `lasts_too_long`, `tool_unknown`, `tool_not_active`, `price_too_high`, `signature_required`,
+        `outcome_limit_too_small`, `no_leader` and `funds_too_small`.
         """
         if not 0 < lasts_ms <= MAX_EXECUTION_MS:
             raise UsageError("lasts_too_long", "an execution lasts 90 days at most")
@@ -96,10 +128,17 @@ class Executions(PackageClient):
             leaders=leaders,
             max_prices_mist=max_prices_mist,
             max_outcome_bytes=max_outcome_bytes,
+            max_steps=max_steps,
         )
+        cost, plan = terms.cost, workflow.plan
         if funds_mist is None:
             funds_mist = terms.enough_mist
-        plan, named = workflow.plan, terms.leaders
+        if funds_mist < cost.begin_mist:
+            raise NotNowError(
+                "funds_too_small",
+                f"the first runs take up to {sui(cost.begin_mist)}, and there is {sui(funds_mist)}",
+                hint="give more funds: what is not needed comes back at the end",
+            )
         builder, package = TransactionBuilder(), self.deployment.package
         execution = calls.begin(
             builder,
@@ -108,68 +147,70 @@ class Executions(PackageClient):
             terms.settings.revision,
             workflow.id,
             terms.group,
-            named[0],
+            terms.leaders[0],
             terms.max_prices_mist,
             terms.max_outcome_bytes,
             max_steps,
             lasts_ms,
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
-        for backup in named[1:]:
+        for backup in terms.leaders[1:]:
             calls.name_backup(builder, package, execution, backup)
         for vertex, ports in terms.values.items():
-            given = make_ports(builder, package, ports_of(ports))
-            calls.give(builder, package, execution, vertex, given)
+            made = make_ports(builder, package, ports_of(ports))
+            calls.give(builder, package, execution, vertex, made)
         foresight = Foresight(plan)
         foresight.begun([*plan.groups][terms.group])
         commands = StepCommands(self.deployment, workflow.id, plan)
-        for step in foresight.steps(MAX_STEPS):
-            commands.add(builder, execution, named[0], step)
+        for step in foresight.steps():
+            commands.add(builder, execution, terms.leaders[0], step)
         calls.share(builder, package, execution)
         sent = await self.send(builder)
-        return BegunExecution(self.emitted(sent, ExecutionBegun).execution, sent, funds_mist)
-
-    async def estimate(
-        self, workflow: PublishedWorkflow, max_outcome_bytes: int | None = None
-    ) -> int:
-        """Funds in MIST that are enough for a run of each vertex, and for some in each block.
-
-        Most of it is reserved for outcomes as large as they may be, and comes back.
-        """
-        return await self._consent.enough_mist(workflow, max_outcome_bytes)
+        begun = self.emitted(sent, ExecutionBegun)
+        return BegunExecution(sent, begun.execution, funds_mist, terms.leaders, cost)
 
     # --- Reading
 
+    async def find(self, execution: Address) -> Execution | None:
+        """An execution, or None if there is none, as after it was cleaned up."""
+        value = await self.client.object(execution)
+        is_one = value is not None and value.type == self.deployment.type_of(Execution)
+        return self.decoded(value, Execution) if is_one else None
+
     async def get(self, execution: Address) -> Execution:
-        """An execution as it is now. Raises `execution_unknown`."""
-        found = self.decoded(await self.client.object(execution), Execution)
+        """An execution. Raises `execution_unknown`."""
+        found = await self.find(execution)
         if found is None:
             raise NotFoundError(
                 "execution_unknown",
-                f"there is no execution {execution} on {self.client.network.name}",
-                hint="it may be deleted: its owner cleans up after its end",
+                f"there is no execution {execution}",
+                hint="it was cleaned up, or is one of another network:"
+                " `nexus-tools workflow executions` lists yours",
             )
         return found
 
-    async def state(
-        self, execution: Address, workflow: PublishedWorkflow | None = None
-    ) -> ExecutionState:
-        """How far an execution is, and what it came to. Raises `execution_unknown`."""
+    async def state(self, execution: Address) -> ExecutionState:
+        """An execution with its runs and results. Raises `execution_unknown`."""
         found = await self.get(execution)
-        if workflow is None:
-            workflow = await read_workflow(self, await self.read(found.dag, Dag))
-        return await read_state(self.client, self.deployment, found, workflow)
+        workflow = await Workflows(self.client, self.deployment).by_id(found.dag)
+        return await read_state(self, found, workflow)
 
-    async def begun(self, owner: Address | None = None) -> tuple[ExecutionBegun, ...]:
-        """What was begun by an address, without one the wallet's, as the node's events tell."""
-        who = owner or self.client.address
+    async def list(self, owner: Address | None = None) -> tuple[ListedExecution, ...]:
+        """The executions of an address, or of the wallet, as events tell, the oldest first."""
+        address = owner or self.client.address
         asked = past_events(self.client, event_filter(self.deployment, ExecutionBegun))
-        found = [parse_event(self.deployment, record.event) async for record in asked]
-        return tuple(
-            each for each in found if isinstance(each, ExecutionBegun) and each.owner == who
-        )
+        begun = [parse_event(self.deployment, record.event) async for record in asked]
+        mine = [
+            each for each in begun if isinstance(each, ExecutionBegun) and each.owner == address
+        ]
+        found = await self.find_all([each.execution for each in mine], Execution)
+        return tuple(map(ListedExecution, mine, found))
 
-    async def wait(self, execution: Address) -> Execution:
+    async def history(self, execution: Address) -> tuple[Step, ...]:
+        """What happened in an execution, also in one that is deleted, as far as the node knows."""
+        return await read_execution_steps(self, execution)
+
+    async def wait(self, execution: Address) -> ExecutionState:
         """The execution once it has ended, however long that takes.
 
         Bound it with `asyncio.timeout`. Raises `execution_unknown`.
@@ -177,133 +218,100 @@ class Executions(PackageClient):
         kinds = event_filter(self.deployment, ExecutionEnded)
         while True:
             try:
+                looked = False
                 async with aclosing(follow_events(self.client, kinds)) as items:
-                    looked = False
                     async for item in items:
                         if looked and not self._is_end(item, execution):
                             continue
                         looked = True  # what happens after this look is followed
-                        found = await self.get(execution)
-                        if found.ended_at_ms is not None:
-                            return found
+                        if (await self.get(execution)).ended_at_ms is not None:
+                            return await self.state(execution)
             except NotFoundError as error:
                 if error.code != WENT_BACK:
-                    raise
+                    raise  # else it is looked for on the chain as it is now
 
     def _is_end(self, item: object, execution: Address) -> bool:
         if not isinstance(item, EventRecord):
             return False
-        event = parse_event(self.deployment, item.event)
-        return isinstance(event, ExecutionEnded) and event.execution == execution
+        ended = parse_event(self.deployment, item.event)
+        return isinstance(ended, ExecutionEnded) and ended.execution == execution
 
-    # --- Changing
+    # --- Looking after it
 
     async def refill(self, execution: Address, amount_mist: int) -> Sent:
-        """Add to the funds; anyone may. Raises `ended`."""
+        """Add to the funds; anyone may. Raises `execution_unknown` or `ended`."""
         await self.get(execution)
         return await self.pay(calls.refill, execution, amount_mist=amount_mist)
 
     async def cancel(self, execution: Address) -> Sent:
-        """End an execution: what is under way is still closed and paid. Raises `not_owner`."""
-        await self.get(execution)
-        return await self.call(calls.cancel, execution)
+        """End an execution: what is under way is still closed and paid.
 
-    async def expire(self, execution: Address) -> Sent:
-        """End an execution whose time is over; anyone may. Raises `not_over` or `ended`."""
-        await self.get(execution)
-        return await self.call(calls.expire, execution)
-
-    async def name_leaders(self, execution: Address, leaders: Sequence[Address]) -> Sent:
-        """Have others carry it from now on. Raises `not_owner`, `leader_not_active`."""
-        if not 0 < len(leaders) <= MAX_NAMED:
-            raise UsageError("leaders_named", "an execution names one leader, or two")
-        builder, package = TransactionBuilder(), self.deployment.package
-        calls.name_leader(builder, package, execution, leaders[0])
-        for backup in leaders[1:]:
-            calls.name_backup(builder, package, execution, backup)
+        What nobody closed in time expires with it. Raises `execution_unknown`, `not_owner` or
+        `ended`.
+        """
+        found = await self._owned(execution)
+        builder = TransactionBuilder()
+        calls.cancel(builder, self.deployment.package, execution)
+        await add_due(self, builder, found)
         return await self.send(builder)
 
-    async def clean(self, execution: Address) -> tuple[Sent, ...]:
-        """Remove all that is left of an ended execution, for what Sui took for storing it.
+    async def expire(self, execution: Address) -> Sent:
+        """End an execution whose time is over; anyone may. Raises `execution_unknown`."""
+        found = await self.get(execution)
+        builder = TransactionBuilder()
+        calls.expire(builder, self.deployment.package, execution)
+        await add_due(self, builder, found)
+        return await self.send(builder)
 
-        Raises `not_ended`, or `too_early` in the first 7 days, when the owner alone may.
+    async def name_leaders(self, execution: Address, leaders: Sequence[Address]) -> Sent:
+        """Name one or two other leaders; what is under way stays with those that it names.
+
+        Raises `execution_unknown`, `not_owner` or `no_leader`.
+        """
+        await self._owned(execution)
+        found = await self._consent.leaders_for({}, leaders)
+        builder, package = TransactionBuilder(), self.deployment.package
+        calls.name_leader(builder, package, execution, found[0].id)
+        for backup in found[1:]:
+            calls.name_backup(builder, package, execution, backup.id)
+        return await self.send(builder)
+
+    async def clean(
+        self,
+        execution: Address,
+        *,
+        on_sent: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> Cleaned:
+        """Delete all that is left of an execution that has ended, in one or more transactions.
+
+        Results go with it. What Sui took for storing it is the sender's: the owner's, or from 7
+        days after the end on anyone's. Who was interrupted calls it again. Raises
+        `execution_unknown` or `not_ended`. A dry run simulates the first transaction alone.
         """
         found = await self.get(execution)
-        if found.ended_at_ms is None:
-            raise NotNowError(
-                "not_ended",
-                f"the execution {execution} has not ended",
-                hint="wait, or cancel it",
-            )
         sent: list[Sent] = []
-        for builder in await self._cleaning(found):
+        if found.ended_at_ms is None:
+            sent.append(await end_rest(self, found))
+        parts = await cleanings(self, found)
+        for number, part in enumerate(parts):
+            builder = TransactionBuilder()
+            part(builder, self.deployment.package, execution)
             sent.append(await self.send(builder))
             if self.dry_run:
                 break
-        return tuple(sent)
+            on_sent(number + 1, len(parts))
+        return Cleaned(tuple(sent))
 
-    async def _cleaning(self, execution: Execution) -> list[TransactionBuilder]:
-        """The transactions that remove invocations and records, and then the execution."""
-        package, place = self.deployment.package, execution.id
-        builders: list[TransactionBuilder] = []
-        for invocations in _parts(await self._invocations(execution)):
-            builders.append(TransactionBuilder())
-            for each in invocations:
-                cleaning.clean_invocation(builders[-1], package, place, each)
-        runs: list[moves.Run] = []
-        instances: list[moves.Instance] = []
-        marks: dict[tuple[int, tuple[int, ...], int, int], list[int]] = defaultdict(list)
-        for field in await self.client.dynamic_fields(execution.walks.records.id):
-            if field.key_type == self.deployment.type_of(moves.Run):
-                runs.append(moves.Run.bcs.decode(field.key))
-            elif field.key_type == self.deployment.type_of(moves.Instance):
-                instances.append(moves.Instance.bcs.decode(field.key))
-            else:
-                mark = moves.Mark.bcs.decode(field.key)
-                marks[mark.region, mark.path, mark.vertex, mark.input].append(mark.iteration)
-        for part in _parts(runs):
-            builders.append(TransactionBuilder())
-            paths = [each.path for each in part]
-            cleaning.clean_runs(builders[-1], package, place, [each.vertex for each in part], paths)
-        for some in _parts(instances):
-            builders.append(TransactionBuilder())
-            blocks = [each.block for each in some]
-            cleaning.clean_instances(builders[-1], package, place, blocks, [e.path for e in some])
-        for key, iterations in marks.items():
-            for numbers in _parts(iterations):
-                builders.append(TransactionBuilder())
-                cleaning.clean_marks(builders[-1], package, place, *key, numbers)
-        last = TransactionBuilder()
-        entries = [
-            EntryKey.bcs.decode(field.key).pos0
-            for field in await self.client.dynamic_fields(place)
-            if field.key_type == self.deployment.type_of(EntryKey)
-        ]
-        cleaning.clean_entries(last, package, place, entries)
-        cleaning.delete(last, package, place)
-        return [*builders, last]
-
-    async def _invocations(self, execution: Execution) -> list[Address]:
-        """The invocations that are left, as the node's events tell."""
-        if not execution.invocations:
-            return []
-        asked = past_events(self.client, event_filter(self.deployment, InvocationRequested))
-        events = [parse_event(self.deployment, record.event) async for record in asked]
-        ids = [
-            each.invocation
-            for each in events
-            if isinstance(each, InvocationRequested)
-            and each.attempt is not None
-            and each.attempt.execution == execution.id
-        ]
-        found = await self.client.objects(ids)
-        return [place for place, value in zip(ids, found, strict=True) if value is not None]
+    async def _owned(self, execution: Address) -> Execution:
+        found = await self.get(execution)
+        if found.owner != self.client.address:
+            raise NotAllowedError(
+                "not_owner",
+                f"the execution {execution} belongs to the wallet of {found.owner}",
+                hint="sign with that wallet",
+            )
+        return found
 
     @property
     def _consent(self) -> Consent:
         return Consent(self.client, self.deployment, dry_run=self.dry_run)
-
-
-def _parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(values), _CLEANED):
-        yield values[start : start + _CLEANED]

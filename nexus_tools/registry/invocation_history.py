@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from msgspec import Struct
@@ -59,15 +59,26 @@ async def read_closings(package: PackageClient, requester: Address, last: int) -
 
 async def read_history(package: PackageClient, invocation: Address) -> History:
     """What the node has of an invocation. Raises `invocation_unknown`."""
-    asked = past_events(package.client, event_filter(package.deployment, *_KINDS))
-    found: list[tuple[EventRecord, RegistryEvent]] = []
-    async for record in asked:
-        event = parse_event(package.deployment, record.event)
-        if event is not None and getattr(event, "invocation", None) == invocation:
-            found.append((record, event))
-    if not found:
+    steps = await read_steps(
+        package, _KINDS, lambda event: getattr(event, "invocation", None) == invocation
+    )
+    if not steps:
         raise unknown_invocation(invocation, hint="`nexus-tools network show` names the network")
-    return History(await _steps(package, found))
+    return History(steps)
+
+
+async def read_steps(
+    package: PackageClient,
+    kinds: Collection[type[RegistryEvent]],
+    is_wanted: Callable[[RegistryEvent], bool],
+) -> tuple[Step, ...]:
+    """The events of these kinds that are wanted, as far as the node knows; it is asked in order."""
+    found: list[tuple[EventRecord, RegistryEvent]] = []
+    async for record in past_events(package.client, event_filter(package.deployment, *kinds)):
+        event = parse_event(package.deployment, record.event)
+        if event is not None and is_wanted(event):
+            found.append((record, event))
+    return await _steps(package, found)
 
 
 async def _steps(

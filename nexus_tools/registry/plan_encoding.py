@@ -11,6 +11,7 @@ from nexus_tools.package import ports_of
 from nexus_tools.package.move.dag import Group
 from nexus_tools.package.move.plan import Block, Collect, Edge, Input, Port, Source, Variant, Vertex
 from nexus_tools.package.move.value import Ports, Value
+from nexus_tools.registry.workflow_limits import check_plan
 from nexus_tools.workflow import (
     BlockKind,
     Document,
@@ -43,8 +44,10 @@ class EncodedPlan:
 
 
 def encoded(document: Document, plan: Plan | None = None) -> EncodedPlan:
-    """The plan of a document by numbers. Raises as `plan_of` does."""
-    return _Encoder(document, plan or plan_of(document)).encoded()
+    """The plan of a document by numbers. Raises `workflow_too_large`, and as `plan_of` does."""
+    plan = plan or plan_of(document)
+    check_plan(document, plan)
+    return _Encoder(document, plan).encoded()
 
 
 class _Encoder:

@@ -11,40 +11,19 @@ from functools import partial
 from typing import TypeVar
 
 from nexus_tools.bindings.runtime import Package
-from nexus_tools.errors import ValidationError
 from nexus_tools.package import Deployment, make_ports, name_id
 from nexus_tools.package.move import dag as calls
 from nexus_tools.package.move.name import share as share_name
 from nexus_tools.package.move.plan import Block, Edge, Vertex
 from nexus_tools.package.move.value import Ports
 from nexus_tools.registry.plan_encoding import EncodedPlan, encoded
-from nexus_tools.sui.bcs import vector
+from nexus_tools.registry.workflow_limits import MAX_ARGUMENT_BYTES, PAGE, check_written, too_large
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.transaction import TRANSACTION_KIND, Argument
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
 from nexus_tools.workflow import Document, Plan, plan_of
 
-PAGE = 64
-"""Entries of a page: `dag::PAGE`."""
-
-MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
-"""The longest canonical document: whoever reads one unpacks no more."""
-
-MAX_CHUNKS = 300
-"""The most chunks of a document: as long a document takes no more, however it is packed."""
-
-# The limits of `dag` and `plan`.
-_MAX_VERTICES = _MAX_BLOCKS = 2_048
-_MAX_EDGES = 32_768
-_MAX_DEPTH = 8
-_MAX_GROUPS, _MAX_ENTRIES = 256, 128
-_MAX_OF_ONE = 32
-_MAX_NAME_BYTES = 32
-
-# Those of Sui: an object has 250 KiB (`max_move_object_size`), an argument 16 KiB, a transaction
-# 128 KiB and 1 024 commands; what is left over of these is for objects and coins that pay.
-_MAX_OBJECT_BYTES = 250 * 1024 - 1_024
-_MAX_ARGUMENT_BYTES = 16_000
+# A transaction has 128 KiB and 1 024 commands; what is left over is for objects and coins that pay.
 _MAX_TRANSACTION_BYTES = 110 * 1024
 _MAX_COMMANDS = 1_000
 
@@ -85,10 +64,10 @@ class Publication:
         plan = plan_of(document)
         written = encoded(document, plan)
         text = document.canonical()
-        _check(written, len(document.edges), text, description)
+        check_written(written, text, description)
         packed = zlib.compress(text, 9)
-        starts = range(0, len(packed), _MAX_ARGUMENT_BYTES)
-        chunks = tuple(packed[start : start + _MAX_ARGUMENT_BYTES] for start in starts)
+        starts = range(0, len(packed), MAX_ARGUMENT_BYTES)
+        chunks = tuple(packed[start : start + MAX_ARGUMENT_BYTES] for start in starts)
         return cls(fqn, description, document, plan, written, chunks)
 
     def steps(self, done: Progress) -> Iterator[Step]:
@@ -134,7 +113,7 @@ def batches(steps: Iterable[Step], package: Package) -> list[list[Step]]:
         step(alone, package, alone.gas)
         size = len(TRANSACTION_KIND.encode(alone.finish()))
         if size > _MAX_TRANSACTION_BYTES or len(alone.commands) > _MAX_COMMANDS:
-            raise _too_large(
+            raise too_large(
                 f"a part of it takes {size} bytes, a transaction has {_MAX_TRANSACTION_BYTES}",
                 "shorten default values and names, or give large values as inputs",
             )
@@ -148,7 +127,7 @@ def batches(steps: Iterable[Step], package: Package) -> list[list[Step]]:
 
 
 # FQNs of tools, a description, and what makes a name.
-_DRAFT_BYTES = _MAX_ARGUMENT_BYTES + MAX_DESCRIPTION_BYTES + 1_024
+_DRAFT_BYTES = MAX_ARGUMENT_BYTES + MAX_DESCRIPTION_BYTES + 1_024
 
 
 # --- The steps
@@ -261,7 +240,7 @@ def _parts(rows: Sequence[T], size_of: Callable[[T], int]) -> Iterator[Sequence[
     start = size = 0
     for at, row in enumerate(rows):
         more = size_of(row)
-        if size + more > _MAX_ARGUMENT_BYTES:
+        if size + more > MAX_ARGUMENT_BYTES:
             yield rows[start:at]
             start, size = at, 0
         size += more
@@ -271,79 +250,3 @@ def _parts(rows: Sequence[T], size_of: Callable[[T], int]) -> Iterator[Sequence[
 
 def _pages(entries: Sequence[object], done: int) -> range:
     return range(-(-done // PAGE), -(-len(entries) // PAGE))
-
-
-# --- Limits
-
-
-def _check(plan: EncodedPlan, edges: int, text: bytes, description: str) -> None:
-    """Raises `workflow_too_large` for what the chain refuses, or what nobody would read."""
-    _at_most(MAX_DOCUMENT_BYTES, len(text), "bytes in its document")
-    _at_most(MAX_DESCRIPTION_BYTES, len(description.encode()), "bytes in its description")
-    _at_most(_MAX_VERTICES, len(plan.vertices), "vertices")
-    _at_most(_MAX_EDGES, edges, "edges")
-    _at_most(_MAX_BLOCKS, len(plan.blocks), "regions and loops")
-    _at_most(_MAX_GROUPS, len(plan.groups), "entry groups")
-    names = sum(len(fqn) + 1 for fqn in plan.tools)
-    _at_most(_MAX_ARGUMENT_BYTES, names, "bytes in the FQNs of its tools")
-    for group in plan.groups:
-        _at_most(_MAX_ENTRIES, len(group.vertices), f"vertices in the group '{group.name}'")
-        _check_name(group.name)
-    for vertex in plan.vertices:
-        _check_vertex(vertex)
-    for block in plan.blocks:
-        _check_block(block)
-    for start in range(0, len(plan.vertices), PAGE):
-        size = len(vector(Vertex.bcs).encode(plan.vertices[start : start + PAGE]))
-        _at_most(_MAX_OBJECT_BYTES, size, f"bytes in a page of {PAGE} vertices")
-    for start in range(0, len(plan.blocks), PAGE):
-        size = len(vector(Block.bcs).encode(plan.blocks[start : start + PAGE]))
-        _at_most(_MAX_OBJECT_BYTES, size, f"bytes in a page of {PAGE} regions and loops")
-    for values in plan.defaults.values():
-        _at_most(_MAX_OBJECT_BYTES, values.size(), "bytes in the default values of a vertex")
-
-
-def _check_vertex(vertex: Vertex) -> None:
-    _at_most(_MAX_DEPTH, len(vertex.blocks), "regions and loops in each other")
-    _at_most(_MAX_OF_ONE, len(vertex.ports), "input ports of a vertex")
-    _at_most(_MAX_OF_ONE, len(vertex.variants), "variants of a vertex with edges")
-    for port in vertex.ports:
-        _check_name(port.name)
-        _at_most(_MAX_OF_ONE, len(port.sources), f"edges to a port '{port.name}'")
-    for variant in vertex.variants:
-        _check_name(variant.name)
-        _at_most(_MAX_OF_ONE, len(variant.edges), f"edges from a variant '{variant.name}'")
-        for edge in variant.edges:
-            _check_name(edge.port)
-
-
-def _check_block(block: Block) -> None:
-    kind = "region" if block.is_region else "loop"
-    _at_most(_MAX_OF_ONE, len(block.needs), f"ports of a {kind} that get values from outside")
-    _at_most(_MAX_OF_ONE, len(block.cursors), "vertices with which an iteration begins")
-    _at_most(_MAX_OF_ONE, len(block.starts), "vertices and regions in a loop")
-    _at_most(_MAX_OF_ONE, len(block.collects), "ports that get lists of a region")
-    for collect in block.collects:
-        _at_most(_MAX_OF_ONE, len(collect.sources), "vertices whose values a port collects")
-
-
-def _check_name(name: str) -> None:
-    if not name.isascii() or len(name) > _MAX_NAME_BYTES:
-        raise _too_large(
-            f"the name '{name}' is longer than {_MAX_NAME_BYTES} ASCII characters",
-            "ports, variants and entry groups have short names",
-        )
-
-
-def _at_most(most: int, count: int, of_what: str) -> None:
-    if count > most:
-        raise _too_large(
-            f"it has {count} {of_what}, the chain takes {most}",
-            "divide it into several workflows",
-        )
-
-
-def _too_large(message: str, hint: str) -> ValidationError:
-    return ValidationError(
-        "workflow_too_large", f"the workflow cannot be published: {message}", hint=hint
-    )

@@ -29,8 +29,7 @@ from nexus_tools.package.move.schedule import (
 )
 from nexus_tools.package.move.terms import Terms
 from nexus_tools.package.move.timing import Plan, Timing
-from nexus_tools.registry.consent import Consent
-from nexus_tools.registry.executions import DEFAULT_STEPS
+from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder

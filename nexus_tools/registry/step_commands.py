@@ -16,8 +16,16 @@ from nexus_tools.package.move.walks import Change
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import Answer, Outcome, ToolFqn
-from nexus_tools.workflow import BlockKind, EdgeKind, Failed, Plan, PlannedEdge, Run, Settled
-from nexus_tools.workflow.document import ERR_EVAL
+from nexus_tools.workflow import (
+    ERR_EVAL,
+    BlockKind,
+    EdgeKind,
+    Failed,
+    Plan,
+    PlannedEdge,
+    Run,
+    Settled,
+)
 
 MAX_STEPS = 16
 """So many steps follow in one transaction at most: its gas stays low, and anyone can pay it."""

@@ -17,7 +17,7 @@ from nexus_tools.package.move.dag import BlockPage, Chunk, Dag, Defaults, Vertex
 from nexus_tools.package.move.plan import Block, Vertex
 from nexus_tools.package.move.value import Ports
 from nexus_tools.registry.plan_encoding import encoded
-from nexus_tools.registry.publication import MAX_CHUNKS, MAX_DOCUMENT_BYTES, PAGE
+from nexus_tools.registry.workflow_limits import MAX_CHUNKS, MAX_DOCUMENT_BYTES, PAGE
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import dynamic_field_id
 from nexus_tools.sui.type_tag import TYPE_TAG, Primitive, TypeTag, VectorTag, field_tag

@@ -221,6 +221,13 @@ class Workflows(PackageClient):
             )
         return found
 
+    async def by_id(self, workflow: Address) -> PublishedWorkflow:
+        """The workflow with this id. Raises `workflow_unknown` or `workflow_mismatch`."""
+        value = await self.client.object(workflow)
+        if value is None or not self._is_dag(value) or not _is_published(value):
+            raise NotFoundError("workflow_unknown", f"{workflow} is no workflow")
+        return await read_workflow(self, self.deployment.decode(value, Dag))
+
     async def list(self, owner: Address | None = None) -> tuple[DagPublished, ...]:
         """What was published, in order, as the node's events tell; by one address, or by all."""
         records = past_events(self.client, event_filter(self.deployment, DagPublished))

@@ -27,7 +27,7 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
-from nexus_tools.workflow.interfaces import ToolFacts, lint_interfaces
+from nexus_tools.workflow.interfaces import ToolFacts, ToolPorts, lint_interfaces
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.places import Place, place_of, places_in
 from nexus_tools.workflow.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex, plan_of
@@ -61,7 +61,7 @@ from nexus_tools.workflow.runs import (
     Waiting,
     WalkFailure,
 )
-from nexus_tools.workflow.semantics import Execution
+from nexus_tools.workflow.semantics import Execution, with_all_ports
 from nexus_tools.workflow.structure import Block, BlockKind, Structure, structure_of
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
@@ -150,6 +150,7 @@ __all__ = [
     "TimedOut",
     "ToolFacts",
     "ToolFunction",
+    "ToolPorts",
     "Value",
     "Verifier",
     "Vertex",
@@ -176,6 +177,7 @@ __all__ = [
     "simulate",
     "structure_of",
     "violations_error",
+    "with_all_ports",
 ]
 
 __getattr__ = late_names(

@@ -219,7 +219,7 @@ class Execution:
             return
         del self._under_way[run]
         record, vertex = self._records.runs[run], self.plan.vertices[run.vertex]
-        outcome = _with_all_ports(vertex, outcome)
+        outcome = with_all_ports(vertex, outcome)
         failed = isinstance(outcome, Failed) and self._ending is None
         if failed and record.attempt < vertex.vertex.attempts:
             record.attempt += 1
@@ -388,7 +388,7 @@ class Execution:
             self._count(block.region, path, -1)
 
 
-def _with_all_ports(vertex: PlannedVertex, outcome: Settled | Failed) -> Settled | Failed:
+def with_all_ports(vertex: PlannedVertex, outcome: Settled | Failed) -> Settled | Failed:
     """The outcome, which is a failure if an edge carries a port that the variant lacks."""
     if isinstance(outcome, Settled):
         for edge in vertex.variants.get(outcome.variant, ()):

@@ -27,8 +27,8 @@ from functools import cached_property
 from nexus_tools.workflow.document import Document, Edge, EdgeKind, InputPort
 from nexus_tools.workflow.violation import Violation
 
-MAX_LOOPED = 2**18
-"""How many vertices loops may have, each counted once for each loop around it."""
+MAX_IN_BLOCKS = 2**18
+"""How many vertices regions may have, and loops, each counted in all of them around it."""
 
 # With these it makes no sense to say which edge leaves which block.
 _UNCLEAR = frozenset({"blocks_cross", "too_large"})
@@ -190,6 +190,9 @@ def _depths(graph: _Graph) -> dict[str, int]:
     for number, edge in forward:
         if missing[edge.source.vertex] and missing[edge.target.vertex]:
             graph.complain("cycle", number, f"'{edge.source}' is on a cycle, or behind one")
+    if sum(depth.values()) > MAX_IN_BLOCKS:
+        _complain_of_size(graph, graph.of_kind(EdgeKind.FOR_EACH)[0][0], "regions")
+        return dict.fromkeys(graph.names, 0)
     return {name: 0 if missing[name] else depth[name] for name in graph.names}
 
 
@@ -231,11 +234,8 @@ def _loops(graph: _Graph, regions: _Regions) -> list[_Candidate]:
     for loop in found.values():
         loop.vertices = _reach(graph, regions, loop)
         size += len(loop.vertices)
-        if size > MAX_LOOPED:
-            message = (
-                f"In the loops are {MAX_LOOPED} vertices at most, each counted in all its loops"
-            )
-            graph.complain("too_large", loop.edge, message)
+        if size > MAX_IN_BLOCKS:
+            _complain_of_size(graph, loop.edge, "loops")
             return []
     for number, edge in again:
         loop = found[joined.root(("head", edge.target.vertex))]
@@ -364,6 +364,11 @@ def _check_collect(
         graph.complain("collects_into_itself", number, message + drawn)
     elif left != (regions[-1],):
         _complain_of_leaving(graph, number, edge)
+
+
+def _complain_of_size(graph: _Graph, number: int, blocks: str) -> None:
+    message = f"The {blocks} have more than {MAX_IN_BLOCKS} vertices, each counted in all around it"
+    graph.complain("too_large", number, message)
 
 
 def _complain_of_leaving(graph: _Graph, number: int, edge: Edge) -> None:

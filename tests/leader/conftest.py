@@ -348,9 +348,12 @@ class World:
             ports = make_ports(builder, package, ports_of(values))
             moves.give(builder, package, execution, numbers.index(vertex), ports)
         moves.share(builder, package, execution)
-        sent = await self.invocations.send(builder)
-        events = [parse_event(self.deployment, event) for event in sent.events]
+        events = self.parsed(await self.invocations.send(builder))
         return next(each.execution for each in events if isinstance(each, moves.ExecutionBegun))
+
+    def parsed(self, sent):
+        """The events of a transaction."""
+        return [parse_event(self.deployment, event) for event in sent.events]
 
     async def publish(self, document):
         """A workflow of a document, under a name of its own."""

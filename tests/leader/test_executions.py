@@ -1,9 +1,11 @@
 """Executions of workflows, carried by a Leader on the localnet from beginning to end."""
 
+import asyncio
 from collections import Counter
 
 import pytest
 
+from nexus_tools.tool import protocol
 from nexus_tools.toolkit import Variant, tool
 from nexus_tools.workflow import (
     DIALECT,
@@ -129,14 +131,27 @@ async def test_a_chain_is_carried_with_one_transaction_for_each_closing(world, l
     workflow = await world.publish(CHAIN)
     async with world.running(leader) as running:
         ended = await world.ended(await world.begin(workflow, {"one": {"a": 1}}))
+        sample = running.metrics.registry.get_sample_value
+        # What begins is requested by a transaction of its own; what follows, with the closings.
+        assert sample("nexus_leader_step_transactions_total") == 1
+        assert sample("nexus_leader_closing_size_count") == 3
     assert (ended.status, ended.steps) == ("completed", 3)
     assert asked == [("add", 1, 1), ("add", 2, 1), ("add", 3, 1)]
-    sample = running.metrics.registry.get_sample_value
-    # What begins is requested by a transaction of its own; what follows, with the closings.
-    assert sample("nexus_leader_step_transactions_total") == 1
-    assert sample("nexus_leader_closing_size_count") == 3
-    assert sample("nexus_leader_executions_ended_total", {"status": "completed"}) == 1
-    assert sample("nexus_leader_executions") == 0
+
+
+async def test_executions_and_their_steps_are_counted_and_told(world, leader, logged):
+    workflow = await world.publish(CHAIN)
+    async with world.running(leader) as running:
+        first, second = [await world.begin(workflow, {"one": {"a": 1}}) for _ in range(2)]
+        await asyncio.gather(world.ended(first), world.ended(second))
+        # Of these it has heard when a third one has been carried.
+        await world.ended(await world.begin(workflow, {"one": {"a": 1}}))
+        sample = running.metrics.registry.get_sample_value
+        assert sample("nexus_leader_executions_ended_total", {"status": "completed"}) >= 2
+        assert sample("nexus_leader_steps_total", {"step": "advanced"}) >= 6
+        assert sample("nexus_leader_executions") <= 1
+    told = [line["execution"] for line in logged if line["event"] == "execution_ended"]
+    assert {str(first), str(second)} <= set(told)
 
 
 async def test_a_branch_is_followed_where_the_variant_leads(world, leader):
@@ -167,6 +182,28 @@ async def test_two_executions_at_once_are_carried_side_by_side(world, leader):
         ended = [await world.ended(each) for each in begun]
     assert [each.status for each in ended] == ["completed"] * 4
     assert Counter(a for _, a, _ in asked) == {0: 1, 1: 2, 2: 3, 3: 3, 4: 2, 5: 1}
+
+
+async def test_a_tool_is_told_which_run_of_which_execution_it_serves(world, serve_app):
+    found = []
+
+    async def app(scope, _receive, send):
+        if scope["type"] == "http":
+            found.append(dict(scope["headers"])[protocol.RUN_HEADER.lower().encode()].decode())
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b'{"ok": {"results": [5]}}'})
+
+    url = await serve_app(app)
+    await world.register_tool(count.definition(url))
+    wanted = document(
+        (vertex("start", "count", entry_ports=("to",)), vertex("each", "count")),
+        (edge("start.ok.results", "each.to", EdgeKind.FOR_EACH),),
+    )
+    leader, workflow = await world.new_leader(), await world.publish(wanted)
+    async with world.running(leader, check_meta=False):
+        execution = await world.begin(workflow, {"start": {"to": 1}})
+        await world.ended(execution)
+    assert found == [f"{execution}/start//1", f"{execution}/each/0/1"]
 
 
 # --- Failures

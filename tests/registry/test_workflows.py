@@ -1,35 +1,17 @@
-import dataclasses
-import json
-import zlib
-
 import pytest
-from msgspec.structs import replace
 
 from nexus_tools.client import Simulated
 from nexus_tools.errors import NexusError, NotAllowedError, NotFoundError, ValidationError
 from nexus_tools.package import name_id, parse_event, tool_id
-from nexus_tools.package.move.dag import DagPublished, Group
+from nexus_tools.package.move.dag import DagPublished
 from nexus_tools.registry import Workflows
-from nexus_tools.registry.publication import MAX_DOCUMENT_BYTES, Publication
 from nexus_tools.sui.object import Immutable, Shared
 from nexus_tools.tool import ToolFqn
-from nexus_tools.workflow import DIALECT, plan_of, read_document
-from tests.workflow.notation import flow
+from nexus_tools.workflow import DIALECT, plan_of
+from tests.registry.sums import ADD, TWICE, sums
 
-ADD = "xyz.example.math.add@1"
 SUM = ToolFqn.parse("xyz.example.sum@1")
 SUM_2 = ToolFqn.parse("xyz.example.sum@2")
-
-TWICE = ("> one.a", "> one.b", "one.ok.result -> two.a", "two.b = 7", "two.ok.result >")
-
-
-def document(*lines, **fields):
-    written = flow(*lines, **fields)
-    for vertex in written["vertices"]:
-        vertex["kind"]["tool_fqn"] = ADD
-    read, warnings = read_document(json.dumps(written))
-    assert not warnings
-    return read
 
 
 def ladder(rungs):
@@ -37,12 +19,12 @@ def ladder(rungs):
     first = ("> v0.a", "> v0.b", "v0.ok.result -> v1.a", "v1.b = 1")
     a = (f"v{i - 1}.ok.result -> v{i}.a" for i in range(2, rungs))
     b = (f"v{i - 2}.ok.result -> v{i}.b" for i in range(2, rungs))
-    return document(*first, *a, *b, dialect=DIALECT)
+    return sums(*first, *a, *b, dialect=DIALECT)
 
 
 @pytest.fixture
 def twice():
-    return document(*TWICE)
+    return sums(*TWICE)
 
 
 @pytest.fixture
@@ -68,9 +50,7 @@ async def test_a_published_workflow_is_read_back_with_everything(
     assert found.fqns == (ADD,)
 
 
-async def test_a_published_workflow_never_changes_and_its_name_is_shared(
-    published, owner, chain
-):
+async def test_a_published_workflow_never_changes_and_its_name_is_shared(published, owner, chain):
     name = name_id(chain.deployment.tool_registry, SUM.unversioned)
     dag, shared = await owner.objects([published.workflow, name])
     assert isinstance(dag.owner, Immutable)
@@ -103,7 +83,7 @@ async def test_what_is_published_alike_is_left_as_it_is(workflows, twice):
 
 @pytest.mark.usefixtures("published")
 async def test_another_document_is_another_version(workflows, twice):
-    other = document(*TWICE[:-1])
+    other = sums(*TWICE[:-1])
     with pytest.raises(ValidationError) as refused:
         await workflows.publish(other, SUM, "Adds three numbers.")
     assert refused.value.code == "workflow_differs"
@@ -143,7 +123,7 @@ async def test_tools_have_to_be_registered(workflows, chain, twice):
 async def test_rules_are_kept_before_money_moves(workflows, owner):
     before = await owner.balance(owner.address)
     with pytest.raises(ValidationError) as refused:
-        await workflows.publish(document("> one.a", "> one.c", "one.b = 1"), SUM)
+        await workflows.publish(sums("> one.a", "> one.c", "one.b = 1"), SUM)
     assert refused.value.code == "workflow_invalid"
     assert await owner.balance(owner.address) == before
 
@@ -172,24 +152,23 @@ async def test_a_dry_run_publishes_nothing(owner, chain, twice):
 async def test_the_largest_workflow_takes_four_transactions_at_most(workflows):
     largest = ladder(2_048)
     result = await workflows.publish(largest, SUM)
-    print(len(result.sent), result.cost_mist, [each.cost for each in result.sent])
     assert len(result.sent) <= 4
     assert (await workflows.get(SUM)).document == largest
 
 
-class Interruption(Exception):
+class InterruptedHereError(Exception):
     pass
 
 
 def interrupt(_done, _total):
-    raise Interruption
+    raise InterruptedHereError
 
 
 @pytest.mark.usefixtures("added")
 async def test_who_is_interrupted_goes_on(workflows, owner, chain, user):
     large = ladder(1_200)
     told = []
-    with pytest.raises(Interruption):
+    with pytest.raises(InterruptedHereError):
         await workflows.publish(large, SUM, on_sent=interrupt)
     assert await workflows.find(SUM) is None
     with pytest.raises(NexusError):

@@ -195,3 +195,8 @@ def test_loops_upon_loops_are_bounded():
         lines += [f"v{at + 2}.poor.t do_while v{at}.x", f"v{at + 2}.good.t break v800.y{at}"]
     [(rule, _)] = problems(*lines)
     assert rule == "too_large"
+
+
+def test_regions_in_regions_are_bounded():
+    lines = [f"v{at}.ok.t for_each v{at + 1}.x" for at in range(730)]
+    assert problems("> v0.x", *lines) == [("too_large", "/edges/0")]

@@ -30,14 +30,7 @@ async def registered_tools(
 
 async def _facts(session: Session, nexus: "Nexus", tool: "Tool", ask: bool | None) -> "ToolFacts":
     from nexus_tools.domain_proof import ProofState
-    from nexus_tools.workflow import ToolFacts
+    from nexus_tools.registry import tool_facts
 
     proof = await asked_proof(session, nexus, tool, ask)
-    return ToolFacts(
-        tool.definition.parse(),
-        price_mist=tool.price_mist,
-        leaders=None if tool.open else frozenset(map(str, tool.leaders.entries)),
-        is_active=tool.is_active,
-        is_proven=proof is None or proof.state is ProofState.PROVED,
-        signs=tool.requires_signed_outcome,
-    )
+    return tool_facts(tool, is_proven=proof is None or proof.state is ProofState.PROVED)

@@ -11,7 +11,6 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import (
-    AMOUNT,
     DURATION,
     FILE,
     Output,
@@ -22,11 +21,12 @@ from nexus_tools.cli.framework import (
     plain,
     read_bytes,
 )
+from nexus_tools.cli.workflow.prices import by_tool, read_prices
 from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import valid_workflow
-from nexus_tools.cli.workflow_inputs import INPUTS, read_inputs
+from nexus_tools.cli.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.errors import NexusError, UsageError, ValidationError
-from nexus_tools.spelling import suggestion, with_suggestion
+from nexus_tools.spelling import with_suggestion
 
 if TYPE_CHECKING:
     from nexus_tools.workflow import Document, SimulatedCall, Simulation, Stub
@@ -104,7 +104,7 @@ async def command(
     given = read_inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate
 
-    priced = dict(map(_price, prices))
+    priced = read_prices("--price", prices)
     with session.output.progress(f"simulating {file}"):
         async with sources.open() as (definitions, functions):
             document = valid_workflow(session.output, file, definitions)
@@ -116,12 +116,12 @@ async def command(
                     {**functions, **stubbed},
                     group=group,
                     definitions=definitions,
-                    costs=StepCosts(_by_tool(document, priced)),
+                    costs=StepCosts(by_tool("--price", document, priced)),
                     max_steps=max_steps,
                     deadline_ms=deadline,
                 )
             except UsageError as error:
-                raise _explained(error) from error
+                raise explained(error) from error
     if svg is not None:
         _draw(document, done, svg)
     if record is not None:
@@ -129,37 +129,7 @@ async def command(
     _report(session.output, file, done)
 
 
-def _explained(error: UsageError) -> UsageError:
-    """The error with the option that helps."""
-    if error.code == "input_missing":
-        options = " ".join(f"--input {name}=…" for name in error.details["inputs"])
-        error.hint = f"give {options}"
-    if error.code == "group_missing":
-        error.hint = "--group names one of them"
-    return error
-
-
 # --- What is given
-
-
-def _price(option: str) -> tuple[str, int]:
-    """A name and an amount in MIST. Raises `price_malformed`."""
-    name, equals, amount = option.rpartition("=")
-    if not equals or not name:
-        message = f"--price {option[:80]} has no name"
-        raise UsageError("price_malformed", message, hint="write --price xyz.example.sum@1=0.5")
-    return name, AMOUNT.convert(amount, None, None)
-
-
-def _by_tool(document: "Document", prices: Mapping[str, int]) -> dict[str, int]:
-    """The prices of tools by FQN, which are named so or as a vertex is. Raises `tool_unknown`."""
-    fqns = {each.name: each.fqn for each in document.vertices}
-    fqns |= {fqn: fqn for fqn in fqns.values()}
-    for name in prices.keys() - fqns.keys():
-        hint = suggestion(name, fqns, otherwise=f"there is {', '.join(list(fqns)[:10])}")
-        message = f"--price {name[:80]}: the workflow has no such tool, and no such vertex"
-        raise UsageError("tool_unknown", message, hint=hint)
-    return {fqns[name]: mist for name, mist in prices.items()}
 
 
 def _stubs(output: Output, document: "Document", path: Path | None) -> "dict[str, Stub]":

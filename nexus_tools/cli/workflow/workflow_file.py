@@ -33,13 +33,16 @@ Row = dict[str, Any]
 class WorkflowFile:
     """A file, its document, and what is wrong with it; no document if it has not the shape of one.
 
-    `rows` are the violations with their places, which `place` finds.
+    `rows` are the violations with their places, which `place` finds. In Python it may say as what,
+    and with which description, it is to be published.
     """
 
     name: str
     document: "Document | None"
     rows: Sequence[Row]
     place: "Callable[[Violation], Row]"
+    fqn: str = ""
+    description: str = ""
 
     def with_violations(self, violations: "Iterable[Violation]") -> "WorkflowFile":
         """The same with more violations of its document, those left out that it has already."""
@@ -144,7 +147,8 @@ def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> Work
         [located] = flow.located([violation])
         return row(located.as_json())
 
-    return WorkflowFile(name, document, list(map(row, found)), placed)
+    rows = list(map(row, found))
+    return WorkflowFile(name, document, rows, placed, str(flow.fqn), flow.description)
 
 
 def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":

@@ -15,6 +15,7 @@ from nexus_tools.workflow.structure import structure_of
 from nexus_tools.workflow.violation import Severity, Violation
 
 MAX_GROUPS = 64
+"""How many entry groups a document may have: each is gone through by itself."""
 
 
 def lint(document: Document, *, strict: bool = False) -> list[Violation]:
@@ -35,7 +36,6 @@ def _violations(document: Document) -> list[Violation]:
     graph = Graph(document)
     found = [*declarations(document, graph), *cycles(graph)]
     has_cycle = bool(found) and found[-1].rule == 14
-    # Each group is gone through by itself.
     too_large = list(_too_many_groups(document))
     if not document.has_dialect and not has_cycle:
         found += [] if too_large else concurrency(document, graph)

@@ -1,0 +1,39 @@
+"""`nexus-tools workflow clean`: what is left of an execution, removed for what it took."""
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, report, writes
+
+
+@click.command()
+@click.argument("execution")
+@writes
+async def command(session: Session, *, execution: str) -> None:
+    """Delete all that is left of an EXECUTION that has ended, its results included.
+
+    What Sui took for storing it comes back: to its owner, or from 7 days after the end on to anyone
+    who does it. Large ones take several transactions; after an interruption, do it again.
+    """
+    from nexus_tools.sui.address import Address
+
+    place, output = Address.parse(execution), session.output
+    async with session.nexus() as nexus:
+        if not session.dry_run:
+            await nexus.executions.get(place)
+            output.confirm(f"Delete the execution {execution} and its results?", yes=session.yes)
+
+        def told(done: int, total: int) -> None:
+            if total > 1:
+                output.note(f"transaction {done} of {total}")
+
+        with output.progress("cleaning up"):
+            cleaned = await nexus.executions.clean(place, on_sent=told)
+    back_mist = cleaned.back_mist
+    what = f"{units.sui(back_mist)} came back" if back_mist >= 0 else "it cost more than it brought"
+    report(
+        output,
+        cleaned.sent,
+        f"deleted {execution}: {what}",
+        {"execution": execution, "back_mist": back_mist},
+    )

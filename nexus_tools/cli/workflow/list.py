@@ -1,0 +1,45 @@
+"""`nexus-tools workflow list`: the published workflows."""
+
+from typing import Any
+
+import click
+
+from nexus_tools.cli.framework import Session, plain, reads
+
+_COLUMNS = {
+    "fqn": "FQN",
+    "vertices": "Vertices",
+    "owner": "Published by",
+    "description": "Description",
+}
+_NONE = "no workflow is published yet: `nexus-tools workflow publish FILE --name FQN` publishes one"
+_SHOWN = 60
+
+
+@click.command()
+@click.option("--mine", is_flag=True, help="Only those that your wallet published.")
+@reads
+async def command(session: Session, *, mine: bool) -> None:
+    """List the published workflows, in the order of their publication."""
+    async with session.nexus(signing=mine) as nexus:
+        with session.output.progress("reading what was published"):
+            owner = nexus.client.address if mine else None
+            found = await nexus.workflows.list(owner)
+    rows: list[dict[str, Any]] = [
+        {
+            "fqn": each.fqn,
+            "workflow": str(each.dag),
+            "vertices": each.vertices,
+            "owner": str(each.owner),
+            "description": each.description,
+            "digest": each.digest.hex(),
+        }
+        for each in found
+    ]
+    if not session.output.as_json:
+        rows = [row | {"description": _cut(plain(row["description"]))} for row in rows]
+    session.output.table(rows, _COLUMNS, empty=_NONE)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

@@ -1,0 +1,90 @@
+"""`nexus-tools workflow publish`: a workflow on chain, for good."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, carry_out, complete_files, report, writes
+from nexus_tools.cli.tool.proof import ASK_DOMAIN
+from nexus_tools.cli.workflow.registered_tools import registered_tools
+from nexus_tools.cli.workflow.workflow_file import read_workflow
+from nexus_tools.errors import UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.cli.workflow.workflow_file import WorkflowFile
+    from nexus_tools.registry import PublishResult
+
+
+@click.command()
+@click.argument("file", shell_complete=complete_files)
+@click.option("--name", metavar="FQN", help="Its FQN; a Workflow in Python has one itself.")
+@click.option("--description", help="What it is for, in up to 4 096 bytes.")
+@ASK_DOMAIN
+@writes
+async def command(
+    session: Session, file: str, *, name: str | None, description: str | None, ask: bool | None
+) -> None:
+    """Publish the workflow in FILE, for good: it cannot be changed or taken back.
+
+    FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
+    It is checked first, against the tools that are registered, too. A large one takes several
+    transactions: after an interruption the same command goes on.
+    """
+    from nexus_tools.tool import ToolFqn
+    from nexus_tools.workflow import lint_interfaces
+
+    found = read_workflow(file)
+    if found.document is not None and not found.errors:
+        facts = await registered_tools(session, found.document, ask)
+        found = found.with_violations(lint_interfaces(found.document, facts))
+    found.print_violations(session.output, aside=True)
+    if found.document is None or found.errors:
+        raise found.invalid()
+    document = found.document
+    fqn = ToolFqn.parse(_name(found, name))
+    text = found.description if description is None else description
+    output = session.output
+
+    def tell(done: int, total: int) -> None:
+        if done < total:
+            output.note(f"sent {done} of {total} transactions")
+
+    async with session.nexus() as nexus:
+        result = await carry_out(
+            session,
+            nexus.workflows,
+            lambda service: service.publish(document, fqn, text, on_sent=tell),
+            question=_question,
+        )
+    if not result.sent:
+        output.done(f"{fqn} is published already, with the same document")
+    record = {"fqn": str(fqn), "workflow": str(result.workflow)}
+    if result.sent:
+        what = f"published {fqn}, {_counted(result.left + len(result.sent))}"
+        report(output, result.sent, what, record)
+    elif output.as_json:
+        output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
+    if not output.as_json:
+        output.note(f"next: nexus-tools workflow show {fqn}")
+
+
+def _name(found: "WorkflowFile", name: str | None) -> str:
+    if name or found.fqn:
+        return name or found.fqn
+    message = "a workflow is published under a name"
+    raise UsageError("name_missing", message, hint="give --name xyz.example.flow@1")
+
+
+def _question(rehearsed: "PublishResult") -> str:
+    """What it costs; empty if nothing is left to do."""
+    if not rehearsed.sent:
+        return ""
+    cost = units.sui(rehearsed.cost_mist)
+    if rehearsed.left:
+        cost += f" for the first of {_counted(rehearsed.left + 1)}"
+    return f"Publish {rehearsed.fqn} for good, for {cost}? What it stores is never given back."
+
+
+def _counted(transactions: int) -> str:
+    return "in one transaction" if transactions == 1 else f"in {transactions} transactions"

@@ -1,0 +1,25 @@
+"""`nexus-tools workflow refill`: more funds for an execution."""
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
+
+
+@click.command()
+@click.argument("execution")
+@click.argument("amount", type=AMOUNT)
+@writes
+async def command(session: Session, *, execution: str, amount: int) -> None:
+    """Add AMOUNT SUI to the funds of an EXECUTION, whoever owns it; what is left is its owner's."""
+    from nexus_tools.sui.address import Address
+
+    place, done = Address.parse(execution), f"added {units.sui(amount)} to {execution}"
+    async with session.nexus() as nexus:
+        sent = await carry_out(
+            session,
+            nexus.executions,
+            lambda service: service.refill(place, amount),
+            question=lambda _: f"Add {units.sui(amount)} to the funds of {execution}?",
+        )
+    report(session.output, sent, done, {"execution": execution, "amount_mist": amount})

@@ -1,0 +1,137 @@
+"""What an execution takes of its funds: reckoned from its plan, before it is begun.
+
+Source: `terms.move`, `attempt.move` and the sizes in `records.move` and `invocation.move`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nexus_tools.package.move.leader_registry import LeaderSettings
+from nexus_tools.package.move.tool import Tool
+from nexus_tools.registry.invocation_commands import quote_mist
+from nexus_tools.registry.step_commands import Foresight, RequestRun
+from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.workflow import EdgeKind, PlannedEdge, PlannedVertex
+
+# What closing an attempt rewrites, and what its request writes at most.
+_ATTEMPT_BYTES, _INVOCATION_BYTES = 1_200, 1_400
+# What records take, of a run, of a block that was entered, and of what a list got.
+_RUN_BYTES, _INSTANCE_BYTES, _MARK_BYTES = 330, 330, 333
+_NUMBER_BYTES, _DELIVERY_BYTES, _BROUGHT_BYTES, _CURSOR_BYTES = 4, 9, 24, 12
+
+_SOME_TIMES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class VertexCost:
+    """What one run of a vertex takes at most, in MIST.
+
+    `run_mist` is the price, the leader's fees and the largest outcome of one attempt, `stored_mist`
+    what Sui takes for its records; that comes back to who cleans up.
+    """
+
+    vertex: str
+    fqn: str
+    price_mist: int
+    run_mist: int
+    stored_mist: int
+    attempts: int
+    is_repeated: bool
+
+    @property
+    def first_mist(self) -> int:
+        """What has to be in the funds for it to be requested."""
+        return self.run_mist + self.stored_mist
+
+    @property
+    def all_mist(self) -> int:
+        """What it takes if only the last attempt succeeds: one that failed costs its records."""
+        return self.first_mist + (self.attempts - 1) * self.stored_mist
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionCost:
+    """What an execution takes of its funds, in MIST; what it leaves comes back at the end.
+
+    `begin_mist` is needed for the first runs. `once_mist` is enough if each vertex runs once, as it
+    does outside of loops and regions, and `most_mist` in any case: it is bounded by `max_steps`.
+    """
+
+    vertices: tuple[VertexCost, ...]
+    begin_mist: int
+    once_mist: int
+    most_mist: int
+
+    @property
+    def usual_mist(self) -> int:
+        """Funds that are enough if vertices in loops and regions run some times, not many."""
+        more = sum(each.all_mist for each in self.vertices if each.is_repeated)
+        return min(self.once_mist + (_SOME_TIMES - 1) * more, self.most_mist)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether no vertex runs more than once, so that `once_mist` is enough for sure."""
+        return not any(each.is_repeated for each in self.vertices)
+
+
+def execution_cost(
+    workflow: PublishedWorkflow,
+    group: str,
+    tools: Mapping[str, Tool],
+    settings: LeaderSettings,
+    *,
+    max_outcome_bytes: int,
+    max_steps: int,
+    gas_price: int,
+) -> ExecutionCost:
+    """What an execution that begins with a group takes, with these tools by FQN."""
+    byte_mist = settings.fee_per_outcome_byte_mist
+
+    def cost(name: str, vertex: PlannedVertex) -> VertexCost:
+        tool = tools[vertex.vertex.fqn]
+        return VertexCost(
+            name,
+            vertex.vertex.fqn,
+            tool.price_mist,
+            quote_mist(settings, tool, _ATTEMPT_BYTES, max_outcome_bytes, gas_price),
+            _stored_bytes(workflow, vertex) * byte_mist,
+            vertex.vertex.attempts,
+            bool(vertex.blocks),
+        )
+
+    costs = {name: cost(name, vertex) for name, vertex in workflow.plan.vertices.items()}
+    foresight = Foresight(workflow.plan)
+    foresight.begun(group)
+    first = [each.run.vertex for each in foresight.steps() if isinstance(each, RequestRun)]
+    once_mist = sum(each.all_mist for each in costs.values())
+    dearest_mist = max((each.first_mist for each in costs.values()), default=0)
+    bounded = not any(each.is_repeated for each in costs.values())
+    any_mist = max_steps * dearest_mist
+    return ExecutionCost(
+        tuple(costs.values()),
+        sum(costs[name].first_mist for name in first),
+        once_mist,
+        min(once_mist, any_mist) if bounded else any_mist,
+    )
+
+
+def _stored_bytes(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:
+    """What a run writes at most: itself, and what the edges of the largest variant bring."""
+    brought = [sum(_edge_bytes(workflow, each) for each in edges) for edges in _variants(vertex)]
+    own = _INVOCATION_BYTES + _RUN_BYTES + _NUMBER_BYTES * len(vertex.blocks)
+    return own + max(brought, default=0)
+
+
+def _variants(vertex: PlannedVertex) -> Sequence[Sequence[PlannedEdge]]:
+    return tuple(vertex.variants.values())
+
+
+def _edge_bytes(workflow: PublishedWorkflow, edge: PlannedEdge) -> int:
+    numbers = _NUMBER_BYTES * (edge.keeps + edge.zeros)
+    if edge.kind is EdgeKind.COLLECT:
+        return _MARK_BYTES + numbers
+    if edge.scope is None:
+        return _DELIVERY_BYTES
+    block = workflow.plan.blocks[edge.scope]
+    cursors = _CURSOR_BYTES * len(block.cursors)
+    return _INSTANCE_BYTES + numbers + _BROUGHT_BYTES + len(edge.rounds) + cursors

@@ -1,0 +1,102 @@
+import json
+
+import pytest
+
+
+@pytest.fixture
+def flow(definition, tmp_path, author, meta_file):
+    """A workflow of a tool that the author registered; its path and an FQN."""
+    author.json("tool", "register", "--from-meta", meta_file(definition), "--yes")
+    fqn = definition["fqn"]
+    document = {
+        "vertices": [
+            {"name": "one", "kind": {"variant": "off_chain", "tool_fqn": fqn}},
+            {"name": "two", "kind": {"variant": "off_chain", "tool_fqn": fqn}},
+        ],
+        "edges": [
+            {
+                "from": {"vertex": "one", "output_variant": "ok", "output_port": "total"},
+                "to": {"vertex": "two", "input_port": "a"},
+            }
+        ],
+        "default_values": [
+            {"vertex": "two", "input_port": "b", "value": {"storage": "inline", "data": 7}}
+        ],
+        "outputs": [{"vertex": "two", "output_variant": "ok", "output_port": "total"}],
+    }
+    document["vertices"][0]["entry_ports"] = [{"name": "a"}, {"name": "b"}]
+    path = tmp_path / "workflow.json"
+    path.write_text(json.dumps(document))
+    return path, fqn.replace("@1", "-flow@1")
+
+
+@pytest.fixture
+def published(author, flow):
+    path, fqn = flow
+    terms = ("--name", fqn, "--description", "Adds twice.")
+    return author.json("workflow", "publish", path, *terms, "--yes")
+
+
+def test_who_publishes_is_told_what_it_costs_and_what_is_next(author, flow):
+    path, fqn = flow
+    terms = ("--name", fqn)
+    simulated = author.run("workflow", "publish", path, *terms, "--dry-run")
+    assert simulated.code == 0
+    assert "simulated, nothing was signed" in simulated.stderr
+    unsure = author.run("workflow", "publish", path, *terms)
+    assert unsure.code == 2
+    done = author.run("workflow", "publish", path, *terms, "--yes")
+    assert done.code == 0
+    assert f"published {fqn}, in one transaction" in done.stderr
+    assert f"next: nexus-tools workflow show {fqn}" in done.stderr
+    assert "SUI" in done.stdout
+
+
+def test_what_is_published_is_shown_and_listed(author, flow, published):
+    _, fqn = flow
+    shown = author.json("workflow", "show", fqn)
+    assert shown["workflow"] == published["workflow"]
+    assert shown["description"] == "Adds twice."
+    assert (shown["vertices"], shown["edges"]) == (2, 1)
+    assert (shown["inputs"], shown["outputs"]) == (["one.a", "one.b"], ["two.ok.total"])
+    rows = author.json("workflow", "list", "--mine")
+    assert [row["fqn"] for row in rows] == [fqn]
+    assert rows[0]["digest"] == shown["digest"]
+    people = author.run("workflow", "show", fqn)
+    assert "Adds twice." in people.stdout
+    assert fqn in author.run("workflow", "list").stdout
+
+
+@pytest.mark.usefixtures("published")
+def test_the_document_can_be_had_back(author, flow, tmp_path):
+    path, fqn = flow
+    text = author.run("workflow", "show", fqn, "--document").stdout
+    assert json.loads(text)["edges"] == json.loads(path.read_text())["edges"]
+    copy = tmp_path / "copy.json"
+    copy.write_text(text)
+    again = author.run("workflow", "publish", copy, "--name", fqn, "--description", "Adds twice.")
+    assert again.code == 0
+    assert "is published already" in again.stderr
+
+
+def test_a_workflow_without_a_name_is_not_published(author, flow):
+    path, _ = flow
+    result = author.run("workflow", "publish", path, "--yes", "--json")
+    assert (result.code, result.error["code"]) == (2, "name_missing")
+
+
+def test_a_workflow_that_breaks_rules_is_not_published(author, flow):
+    path, fqn = flow
+    document = json.loads(path.read_text())
+    document["vertices"][1]["kind"]["tool_fqn"] = "xyz.test.nobody@1"
+    path.write_text(json.dumps(document))
+    result = author.run("workflow", "publish", path, "--name", fqn, "--yes", "--json")
+    assert (result.code, result.error["code"]) == (7, "workflow_invalid")
+    rules = {each["rule"] for each in result.error["details"]["violations"]}
+    assert "unregistered" in rules
+
+
+@pytest.mark.usefixtures("published")
+def test_a_workflow_that_is_not_there_is_said_to_be(author):
+    result = author.run("workflow", "show", "xyz.test.nothing@1", "--json")
+    assert result.error["code"] == "workflow_unknown"

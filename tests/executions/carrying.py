@@ -1,0 +1,378 @@
+"""An execution on chain, carried step by step beside the pure semantics of its workflow.
+
+Each command is a transaction of its own, so that what it brought about, what it paid and what it
+stored are seen apart.
+"""
+
+import random
+from dataclasses import dataclass, replace
+
+from nexus_tools.package import PackageClient, make_ports, parse_event, ports_of
+from nexus_tools.package.move import dag as dag_calls
+from nexus_tools.package.move import execution as calls
+from nexus_tools.package.move import invocation as closing
+from nexus_tools.package.move.execution import (
+    Execution,
+    ExecutionAdvanced,
+    ExecutionBegun,
+    ExecutionEnded,
+    RegionGathered,
+    RunRefused,
+)
+from nexus_tools.package.move.invocation import InvocationRequested
+from nexus_tools.registry.execution_records import ExecutionRecords
+from nexus_tools.registry.publication import Progress, Publication, batches
+from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.type_tag import SUI
+from nexus_tools.tool import ToolFqn
+from nexus_tools.workflow import (
+    DEFAULT_GROUP,
+    Begun,
+    Cancelled,
+    Closed,
+    Failed,
+    Requested,
+    Run,
+    Settled,
+    Status,
+    TimedOut,
+    plan_of,
+)
+from nexus_tools.workflow import Execution as Semantics
+from tests.workflow.naive_interpreter import FAILED
+
+FUNDS_MIST = 30 * 10**9
+OUTCOME_BYTES = 12_000
+HOUR_MS = 3_600_000
+WINDOW_MS = 21_000
+"""Longer than a window of 5 + 15 s."""
+
+
+@dataclass
+class Paid:
+    """What a command paid its sender, and what Sui took for what it stored, in MIST."""
+
+    command: str
+    paid_mist: int
+    stored_mist: int
+
+
+class Carrier:
+    """Publishes workflows, and carries executions of them as the worker of a leader."""
+
+    def __init__(self, chain, owner, worker, leader, settings):
+        self.net, self.deployment = chain.net, chain.deployment
+        self.owner = PackageClient(owner, chain.deployment)
+        self.worker = PackageClient(worker, chain.deployment)
+        self.leader, self.settings = leader, settings
+        self._published = 0
+
+    @property
+    def package(self):
+        return self.deployment.package
+
+    async def publish(self, document):
+        """The workflow of a document, whatever ports its tools have."""
+        self._published += 1
+        fqn = ToolFqn.parse(f"xyz.example.flow-{self._published}@1")
+        publication = Publication.of(document, fqn, "")
+        [first, *others] = batches(publication.steps(Progress()), self.package)
+        assert not others
+        builder = TransactionBuilder()
+        dag = publication.draft(builder, self.deployment, has_name=False)
+        for step in first:
+            step(builder, self.package, dag)
+        dag_calls.publish(builder, self.package, dag)
+        sent = await self.owner.send(builder)
+        published = self.owner.emitted(sent, dag_calls.DagPublished)
+        name, tools = published.dag, published.tools if hasattr(published, "tools") else ()
+        plan = plan_of(document)
+        tools = publication.encoded.tools
+        ids = tuple(_tool_id(self.deployment, fqn) for fqn in tools)
+        return PublishedWorkflow(name, fqn, name, "", document, plan, ids)
+
+    async def begin(self, workflow, **terms):
+        """An execution of it that has begun: nothing is requested yet."""
+        execution = Carried(self, workflow)
+        await execution.begin(**terms)
+        return execution
+
+
+def _tool_id(deployment, fqn):
+    from nexus_tools.package import tool_id
+
+    return tool_id(deployment.tool_registry, ToolFqn.parse(fqn))
+
+
+class Carried:
+    """One execution, on chain and in `semantics`; each command compares both."""
+
+    def __init__(self, carrier, workflow):
+        self.carrier, self.workflow, self.plan = carrier, workflow, workflow.plan
+        self.semantics = Semantics(workflow.plan)
+        self.names = list(workflow.plan.vertices)
+        self.numbers = {name: number for number, name in enumerate(self.names)}
+        self.invocations, self.all_invocations = {}, []
+        self.overdue = set()
+        self.ended = None
+        self.paid = []
+        self.weighs = False
+        self._sizes = {}
+
+    # --- Commands
+
+    async def begin(
+        self,
+        *,
+        values=None,
+        funds_mist=FUNDS_MIST,
+        max_price_mist=0,
+        max_steps=10_000,
+        lasts_ms=HOUR_MS,
+        max_outcome_bytes=OUTCOME_BYTES,
+    ):
+        builder, package = TransactionBuilder(), self.carrier.package
+        execution = calls.begin(
+            builder,
+            package,
+            self.carrier.deployment.leader_registry,
+            self.carrier.settings.revision,
+            self.workflow.id,
+            list(self.plan.groups).index(DEFAULT_GROUP),
+            self.carrier.leader,
+            [max_price_mist] * len(self.workflow.tools),
+            max_outcome_bytes,
+            max_steps,
+            lasts_ms,
+            builder.split_coins(builder.gas, [funds_mist])[0],
+        )
+        for name, vertex in self.plan.vertices.items():
+            ports = {port: "given" for port in vertex.entries if port not in vertex.constants}
+            if ports:
+                given = make_ports(builder, package, ports_of(ports))
+                calls.give(builder, package, execution, self.numbers[name], given)
+        calls.share(builder, package, execution)
+        sent = await self.carrier.owner.send(builder)
+        begun = self.carrier.owner.emitted(sent, ExecutionBegun)
+        self.id, self.deadline_ms = begun.execution, begun.deadline_ms
+        self._look_for_end(sent)
+        change = self.semantics.apply(Begun(DEFAULT_GROUP))
+        self._compare([begun.change], [change])
+
+    async def request(self, run, limit=1):
+        """Request a run, or iterations of its cursor up to it; gives those that are under way."""
+        head = self.semantics._records.cursor_of(run)
+        is_iteration = head is not None and run not in self.semantics._records.runs
+        builder = TransactionBuilder()
+        named = self.id, self.workflow.id, self._tool(run), self.carrier.leader
+        number = self.numbers[run.vertex]
+        if is_iteration:
+            path = head[0][1]
+            calls.request_iterations(builder, self.carrier.package, *named, number, path, limit)
+        else:
+            calls.request(builder, self.carrier.package, *named, number, run.path)
+        sent, events = await self._sent(builder, "request")
+        requested = [each for each in events if isinstance(each, InvocationRequested)]
+        refused = [each for each in events if isinstance(each, RunRefused)]
+        taken = [self._run(each.attempt.run) for each in requested]
+        taken += [self._run(each.run) for each in refused]
+        for each in sorted(taken):
+            assert each in self.semantics.ready(), each
+            self.semantics.apply(Requested(each))
+        for event in requested:
+            each = self._run(event.attempt.run)
+            assert event.attempt.number == self.semantics.attempt(each)
+            self.invocations[each] = event.invocation
+            self.all_invocations.append(event.invocation)
+        for event in refused:
+            outcome = Failed(event.reason)
+            change = self.semantics.apply(Closed(self._run(event.run), outcome))
+            await self._gathered([event.change], [change])
+        self._look_for_end(sent)
+        return taken
+
+    async def close(self, run, variant, ports):
+        """Settle the invocation of a run, or fail it, and advance; gives the outcome."""
+        package, invocation = self.carrier.package, self.invocations.pop(run)
+        outcome = Settled(
+            variant,
+            {name: len(each) if isinstance(each, list) else None for name, each in ports.items()},
+        )
+        builder = TransactionBuilder()
+        if run in self.overdue:
+            outcome = Failed("expired")
+        elif variant == FAILED:
+            outcome = Failed("unreachable", "x")
+            closing.fail(builder, package, invocation, self.carrier.leader, "unreachable", "x")
+        else:
+            written = make_ports(builder, package, ports_of(ports))
+            closing.settle(builder, package, invocation, self.carrier.leader, variant, written)
+        if run not in self.overdue:
+            await self._sent(builder, "close")
+        self.overdue.discard(run)
+        await self.advance(run, invocation, outcome)
+
+    async def advance(self, run, invocation, outcome):
+        builder = TransactionBuilder()
+        calls.advance(builder, self.carrier.package, self.id, self.workflow.id, invocation)
+        sent, events = await self._sent(builder, "advance")
+        [advanced] = [each for each in events if isinstance(each, ExecutionAdvanced)]
+        assert self._run(advanced.run) == run
+        change = self.semantics.apply(Closed(run, outcome))
+        await self._gathered([advanced.change], [change])
+        self._look_for_end(sent)
+
+    async def cancel(self):
+        builder = TransactionBuilder()
+        calls.cancel(builder, self.carrier.package, self.id)
+        self._look_for_end(await self.carrier.owner.send(builder))
+        self.semantics.apply(Cancelled())
+
+    async def time_out(self):
+        """Its time is over, and so is that of all that is under way."""
+        self.carrier.net.advance_clock(HOUR_MS + 1_000)
+        self.overdue |= set(self.invocations)
+        builder = TransactionBuilder()
+        calls.expire(builder, self.carrier.package, self.id)
+        self._look_for_end(await self.carrier.worker.send(builder))
+        self.semantics.apply(TimedOut())
+
+    def pass_windows(self):
+        """Nobody may close any more what is under way."""
+        self.carrier.net.advance_clock(WINDOW_MS)
+        self.overdue |= set(self.invocations)
+
+    # --- To the end
+
+    async def carry(self, outcome_of, seed=0, disturbed=False):
+        """Go on in a random order until nothing is left to do."""
+        chance = random.Random(f"order {seed}")
+        while self.semantics.status is Status.RUNNING:
+            ready, under_way = list(self.semantics.ready()), list(self.semantics.under_way())
+            if disturbed and chance.random() < 0.01:
+                await chance.choice((self.cancel, self.time_out))()
+            elif disturbed and under_way and chance.random() < 0.02:
+                self.pass_windows()
+            elif ready and (not under_way or chance.random() < 0.5):
+                await self.request(chance.choice(ready), chance.randint(1, 3))
+            else:
+                run = chance.choice(under_way)
+                await self.close(run, *outcome_of(run.vertex, run.path, self.semantics.attempt(run)))
+            if disturbed and chance.random() < 0.1:
+                await self.compare_records()
+        await self.compare_records()
+        assert self.ended is not None
+        assert self.ended.status == self.semantics.status.value
+
+    # --- Both beside each other
+
+    async def compare_records(self):
+        execution = await self.carrier.worker.read(self.id, Execution)
+        found = ExecutionRecords(self.carrier.worker, execution, self.workflow)
+        await found.read_all()
+        ours = self.semantics._records
+        is_ending = self.semantics._ending is not None
+        assert set(found.records.runs) == set(ours.runs)
+        for run, record in found.records.runs.items():
+            expected = ours.runs[run]
+            assert record == replace(expected, outcome=None), run
+        assert set(found.records.instances) == set(ours.instances)
+        for instance, record in found.records.instances.items():
+            expected = ours.instances[instance]
+            assert record.brought == expected.brought, instance
+            assert record.is_open == expected.is_open, instance
+            if not is_ending:
+                assert record.live == expected.live, instance
+                assert _counted(record.cursors) == _counted(expected.cursors), instance
+
+    async def _gathered(self, changes, expected):
+        """Gather every region that was emptied, which semantics does at once."""
+        todo = [each for change in changes for each in change.emptied]
+        ended = None
+        while todo:
+            region = todo.pop(0)
+            builder = TransactionBuilder()
+            package = self.carrier.package
+            calls.gather(
+                builder, package, self.id, self.workflow.id, region.block, list(region.path)
+            )
+            sent, events = await self._sent(builder, "gather")
+            for event in events:
+                if isinstance(event, RegionGathered):
+                    changes.append(event.change)
+                    todo += event.change.emptied
+            ended = sent
+        if ended is not None:
+            self._look_for_end(ended)
+        self._compare(changes, expected)
+
+    def _compare(self, changes, expected):
+        ready = {self._run(each) for change in changes for each in change.ready}
+        heads = {self._run(each) for change in changes for each in change.iterations}
+        failures = [
+            (self._run(each.run), each.reason) for change in changes for each in change.failures
+        ]
+        told = [(each.run, each.reason) for change in expected for each in change.failures]
+        assert failures == told
+        if self.semantics._ending is not None:
+            return
+        records = self.semantics._records
+        single = set()
+        for run in (run for change in expected for run in change.ready):
+            cursor = records.cursor_of(run)
+            if cursor is not None and run not in records.runs:
+                (_, path), _ = cursor
+                assert Run(run.vertex, path) in heads, run
+            else:
+                single.add(run)
+        assert ready == single
+
+    def _look_for_end(self, sent):
+        for event in sent.events:
+            parsed = parse_event(self.carrier.deployment, event)
+            if isinstance(parsed, ExecutionEnded):
+                assert self.ended is None
+                self.ended = parsed
+
+    def _run(self, run):
+        return Run(self.names[run.vertex], tuple(run.path))
+
+    def _tool(self, run):
+        return _tool_id(self.carrier.deployment, self.plan.vertices[run.vertex].vertex.fqn)
+
+    # --- Money
+
+    async def _sent(self, builder, command):
+        sent = await self.carrier.worker.send(builder)
+        events = [parse_event(self.carrier.deployment, each) for each in sent.events]
+        if self.weighs:
+            worker = self.carrier.worker.client.address
+            paid = sent.effects.address_balance_change(worker, SUI)
+            fees = sum(each.fee_mist for each in events if hasattr(each, "fee_mist"))
+            self.paid.append(Paid(command, paid - fees, await self._grown(sent)))
+        return sent, events
+
+    async def _grown(self, sent):
+        """What Sui took for invocations and records that are new, or larger than before."""
+        changed = [place for place, _ in sent.effects.changed_objects]
+        found = await self.carrier.worker.client.objects(changed)
+        grown = 0
+        for place, value in zip(changed, found, strict=True):
+            if value is not None and self._is_kept(value, place):
+                grown += value.storage_rebate - self._sizes.get(place, 0)
+                self._sizes[place] = value.storage_rebate
+        return grown
+
+    def _is_kept(self, value, place):
+        return place != self.id and "nexus" not in ("",) and _is_ours(value, self)
+
+
+def _is_ours(value, carried):
+    kind = str(getattr(value.data, "type", ""))
+    package = str(carried.carrier.package.id)[2:]
+    return package.lstrip("0") in kind
+
+
+def _counted(cursors):
+    return {head: each for head, each in cursors.items() if each.count}

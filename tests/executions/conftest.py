@@ -1,0 +1,23 @@
+import pytest
+
+from nexus_tools.registry import LeaderRegistry, Registration, ToolRegistry
+from tests.executions.carrying import Carrier
+
+ANY = "xyz.example.any@1"
+DEAR = "xyz.example.dear@1"
+"""A tool that costs more than any execution consents to."""
+
+
+@pytest.fixture
+async def tools(owner, chain, define, active_leader):
+    """Two tools, of which one is too dear."""
+    registry = ToolRegistry(owner, chain.deployment)
+    await registry.register(Registration(define(ANY)))
+    await registry.register(Registration(define(DEAR), price_mist=500, leaders=(active_leader,)))
+    return registry
+
+
+@pytest.fixture
+async def carrier(chain, user, leader, active_leader, tools):
+    settings = await LeaderRegistry(user, chain.deployment).settings()
+    return Carrier(chain, user, leader, active_leader, settings)

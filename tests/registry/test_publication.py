@@ -1,0 +1,113 @@
+import dataclasses
+
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.registry.publication import Progress, Publication, batches
+from nexus_tools.registry.workflow_limits import MAX_DOCUMENT_BYTES
+from nexus_tools.tool import ToolFqn
+from nexus_tools.workflow import DIALECT, EntryGroup
+from tests.registry.sums import TWICE, sums
+
+SUM = ToolFqn.parse("xyz.example.sum@1")
+
+
+def fan(width, port="result"):
+    """One vertex whose result goes to so many others."""
+    edges = (f"one.ok.{port} -> v{number}.a" for number in range(width))
+    return sums("> one.a", "> one.b", *edges, dialect=DIALECT)
+
+
+def many(count):
+    return sums(*(f"> v{number}.a" for number in range(count)))
+
+
+def regions(depth):
+    """A list of lists of lists …, so deep."""
+    return sums(
+        "> v0.a", *(f"v{at}.ok.result for_each v{at + 1}.a" for at in range(depth)), dialect=DIALECT
+    )
+
+
+def grouped(*groups):
+    return dataclasses.replace(many(129), entry_groups=groups)
+
+
+CASES = {
+    "2049 vertices": many(2_049),
+    "33 edges from a variant 'ok'": fan(33),
+    f"name '{'p' * 33}' is longer than 32 ASCII characters": fan(1, "p" * 33),
+    "name 'größe' is longer than 32 ASCII characters": fan(1, "größe"),
+    "33 input ports of a vertex": sums(*(f"> one.p{number}" for number in range(33))),
+    "33 variants of a vertex with edges": sums(
+        "> one.a", *(f"one.v{number}.x -> t{number}.a" for number in range(33))
+    ),
+    "9 regions and loops in each other": regions(9),
+    "129 vertices in the group 'all'": grouped(
+        EntryGroup("all", tuple(f"v{number}" for number in range(129)))
+    ),
+    "257 entry groups": grouped(*(EntryGroup(f"g{number}", ("v0",)) for number in range(257))),
+    "33 ports of a region that get values from outside": sums(
+        "> one.a",
+        *(f"one.ok.list for_each v{number}.a" for number in range(1)),
+        *(f"v{number}.ok.result -> v{number + 1}.b" for number in range(33)),
+        *(f"one.x{number % 2}.result -> v{number + 1}.a" for number in range(32)),
+        dialect=DIALECT,
+    ),
+    "bytes in its document": sums(
+        *(f'v{number}.a = "{"x" * 70_000}"' for number in range(MAX_DOCUMENT_BYTES // 70_000 + 1))
+    ),
+    "bytes in the default values of a vertex": sums(
+        *(f'one.p{number} = "{"x" * 30_000}"' for number in range(9))
+    ),
+}
+
+
+@pytest.mark.parametrize(("said", "document"), CASES.items(), ids=CASES)
+def test_what_is_too_large_is_refused_in_words(said, document):
+    with pytest.raises(ValidationError) as refused:
+        Publication.of(document, SUM, "")
+    assert refused.value.code == "workflow_too_large"
+    assert said in refused.value.message
+
+
+def test_a_description_has_4096_bytes_at_most():
+    Publication.of(sums(*TWICE), SUM, "ü" * 2_048)
+    with pytest.raises(ValidationError, match="4097 bytes in its description"):
+        Publication.of(sums(*TWICE), SUM, "ü" * 2_048 + "!")
+
+
+def test_a_part_that_no_transaction_takes_is_refused(workflows):
+    large = sums(*(f'one.p{number} = "{"x" * 30_000}"' for number in range(8)))
+    steps = Publication.of(large, SUM, "").steps(Progress())
+    with pytest.raises(ValidationError, match="a transaction has 112640") as refused:
+        batches(steps, workflows.deployment.package)
+    assert refused.value.code == "workflow_too_large"
+
+
+@pytest.mark.usefixtures("added")
+async def test_columns_that_are_longer_than_an_argument_are_divided(workflows, publish_plan):
+    ports = [f"> v{v}.port_number_{p:02}_of_thirty" for v in range(40) for p in range(30)]
+    document = sums(*ports)
+    await publish_plan(Publication.of(document, SUM, ""))
+    assert (await workflows.get(SUM)).document == document
+
+
+@pytest.mark.usefixtures("added")
+async def test_what_has_many_regions_has_several_pages_of_blocks(workflows, publish_plan):
+    document = sums(
+        "> one.a",
+        *(
+            line
+            for number in range(70)
+            for line in (
+                f"one.v{number // 8}.list for_each each{number}.a",
+                f"each{number}.ok.result collect all{number}.a",
+            )
+        ),
+        dialect=DIALECT,
+    )
+    publication = Publication.of(document, SUM, "")
+    assert len(publication.encoded.blocks) == 70
+    await publish_plan(publication)
+    assert (await workflows.get(SUM)).document == document
