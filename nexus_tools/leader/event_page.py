@@ -25,6 +25,15 @@ from nexus_tools.package.move.invocation import (
     InvocationRequested,
     InvocationSettled,
 )
+from nexus_tools.package.move.schedule import (
+    ScheduleActivityChanged,
+    ScheduleCancelled,
+    ScheduleCollected,
+    ScheduleCreated,
+    ScheduleLeadersChanged,
+    ScheduleRefilled,
+    ScheduleTriggered,
+)
 from nexus_tools.sui.address import Address
 
 
@@ -34,7 +43,8 @@ class EventPage:
 
     `latest_ms` is the latest time that an event tells, 0 if none does; `fees_mist` is what this
     leader has earned. `executions` says of each whether it names this leader now, or not any more;
-    `steps` are the events, in their order, that may leave something to do in one.
+    `steps` are the events, in their order, that may leave something to do in one, and `schedules`
+    those that may make something due.
     """
 
     cursor: Cursor
@@ -42,13 +52,15 @@ class EventPage:
     closed: dict[Address, Closed] = field(default_factory=dict)
     executions: dict[Address, bool] = field(default_factory=dict)
     steps: list[RegistryEvent] = field(default_factory=list)
+    schedules: list[RegistryEvent] = field(default_factory=list)
     latest_ms: int = 0
     fees_mist: int = 0
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing but the cursor has moved."""
-        return not (self.assigned or self.closed or self.executions or self.steps)
+        happened = self.assigned or self.closed or self.executions or self.steps
+        return not (happened or self.schedules)
 
     @classmethod
     def read(
@@ -114,9 +126,15 @@ class EventPage:
     def _ended(self, event: ExecutionEnded, _leader: Address) -> None:
         self.executions[event.execution] = False
         self.steps.append(event)
+        self.schedules.append(event)
 
     def _stepped(self, event: RegistryEvent, _leader: Address) -> None:
         self.steps.append(event)
+
+    # --- Schedules
+
+    def _scheduled(self, event: RegistryEvent, _leader: Address) -> None:
+        self.schedules.append(event)
 
     MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
         InvocationRequested: _requested,
@@ -132,6 +150,13 @@ class EventPage:
         RegionGathered: _stepped,
         ExecutionShort: _stepped,
         ExecutionRefilled: _stepped,
+        ScheduleCreated: _scheduled,
+        ScheduleTriggered: _scheduled,
+        ScheduleCollected: _scheduled,
+        ScheduleActivityChanged: _scheduled,
+        ScheduleLeadersChanged: _scheduled,
+        ScheduleRefilled: _scheduled,
+        ScheduleCancelled: _scheduled,
     }
     """What each kind of event means."""
 

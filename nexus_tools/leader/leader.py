@@ -31,6 +31,7 @@ from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.money import Money
 from nexus_tools.leader.readiness import Readiness
+from nexus_tools.leader.schedules import Schedules
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.step_costs import cost_mist
 from nexus_tools.leader.steps import Steps
@@ -48,8 +49,7 @@ from nexus_tools.tool import outcome_bytes
 _log = get_logger("nexus_tools.leader")
 
 _PRUNE_SECONDS = 3_600.0
-# Several, for they are in the order in which we heard of them; a node gives so many at once.
-_LAST_CLOSED = 50
+_LAST_CLOSED = 50  # in the order in which we heard of them; a node gives so many at once
 
 T = TypeVar("T")
 
@@ -183,10 +183,12 @@ class Leader:
             capacity=config.max_pending,
         )
         executions = self._executions(group, journal, workflows)
+        schedules = Schedules(config, self._chain, self._workers, self._clock, metrics)
 
         async def hand_on(page: EventPage) -> None:
             workload.drop(page.closed)
             executions.observe(page)
+            schedules.observe(page)
             await workload.take(page.assigned)
 
         watcher = Watcher(
@@ -197,7 +199,7 @@ class Leader:
             metrics=metrics,
             hand_on=hand_on,
         )
-        return _Parts(group, journal, closer, workload, executions, watcher)
+        return _Parts(group, journal, closer, workload, executions, schedules, watcher)
 
     def _executions(
         self, group: asyncio.TaskGroup, journal: Journal, workflows: CarriedWorkflows
@@ -273,11 +275,19 @@ class Leader:
             self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
         await self._until_stopped(self._check_closings(parts.journal))
         self._parts = parts
+        money = Money(
+            self._workers,
+            self._chain.client.network,
+            metrics=self.metrics,
+            floor_mist=self._floor_mist,
+            interval_ms=self._config.money_interval_ms,
+        )
         background = [
             parts.group.create_task(self._clock.run()),
             parts.group.create_task(parts.closer.run()),
             parts.group.create_task(self._prune(parts.journal)),
-            parts.group.create_task(self._money().run()),
+            parts.group.create_task(money.run()),
+            parts.group.create_task(parts.schedules.run()),
         ]
         await parts.workload.resume(memory.entries)
         parts.executions.resume(memory.executions)
@@ -291,8 +301,7 @@ class Leader:
             await self._stopping.wait()
         finally:
             watching.cancel()
-        seconds = self._config.stop_timeout_ms / 1000
-        await parts.workload.drain(self._clock.now_ms(), seconds)
+        await parts.workload.drain(self._clock.now_ms(), self._config.stop_timeout_ms / 1000)
         parts.executions.stop()
         for task in background:
             task.cancel()
@@ -357,15 +366,6 @@ class Leader:
             await self._heartbeat.beat()
             self._readiness.tell(self.problems(), self._heartbeat.code)
 
-    def _money(self) -> Money:
-        return Money(
-            self._workers,
-            self._chain.client.network,
-            metrics=self.metrics,
-            floor_mist=self._floor_mist,
-            interval_ms=self._config.money_interval_ms,
-        )
-
     def _floor_mist(self, price: int) -> int:
         """What a full transaction may need."""
         return floor_mist(self._config.batch_size, price)
@@ -388,13 +388,13 @@ class _Parts:
     closer: Closer
     workload: Workload
     executions: Executions
+    schedules: Schedules
     watcher: Watcher
 
 
 def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The error that ended the group, as words for a user where there are some."""
-    known = group.subgroup(NexusError)
-    inner: BaseException = known or group
+    inner: BaseException = group.subgroup(NexusError) or group
     while isinstance(inner, BaseExceptionGroup):
         inner = inner.exceptions[0]
     return inner

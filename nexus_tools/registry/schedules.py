@@ -273,9 +273,14 @@ class Schedules(PackageClient):
         return await self.send(builder)
 
     async def _collect(self, builder: TransactionBuilder, schedule: Address) -> int:
+        return await self._add_collects(builder, schedule, await self.uncollected(schedule))
+
+    async def _add_collects(
+        self, builder: TransactionBuilder, schedule: Address, began: Sequence[Execution]
+    ) -> int:
         """Collect what has ended, or is late and ends by this; how many executions that were."""
         package, count = self.deployment.package, 0
-        for execution in await self.uncollected(schedule):
+        for execution in began:
             if execution.ended_at_ms is None:
                 if execution.walks.under_way or not await self._is_late(execution.id):
                     continue
@@ -305,14 +310,25 @@ class Schedules(PackageClient):
         `ScheduleTriggered` among the events. Raises `schedule_unknown`, `not_named`, `not_worker`,
         `by_event`, `wrong_version` or `not_accepting`.
         """
-        builder, package = TransactionBuilder(), self.deployment.package
-        dag, registry = (await self.get(schedule)).dag, self.deployment.leader_registry
-        await self._collect(builder, schedule)
-        if leader is None:
-            calls.trigger_by_anyone(builder, package, schedule, registry, dag)
-        else:
-            calls.trigger(builder, package, schedule, registry, dag, leader)
+        builder = TransactionBuilder()
+        found, began = await self.get(schedule), await self.uncollected(schedule)
+        await self.add_trigger(builder, found, leader, began)
         return await self.send(builder)
+
+    async def add_trigger(
+        self,
+        builder: TransactionBuilder,
+        schedule: Schedule,
+        leader: Address | None,
+        began: Sequence[Execution],
+    ) -> None:
+        """The commands of `trigger`; of what it `began`, what has ended is collected first."""
+        await self._add_collects(builder, schedule.id, began)
+        package, registry = self.deployment.package, self.deployment.leader_registry
+        if leader is None:
+            calls.trigger_by_anyone(builder, package, schedule.id, registry, schedule.dag)
+        else:
+            calls.trigger(builder, package, schedule.id, registry, schedule.dag, leader)
 
     async def trigger_by_event(self, schedule: Address, leader: Address, event: Cursor) -> Sent:
         """As a worker of a leader that the schedule names, begin an execution for an event.
