@@ -4,14 +4,13 @@ The Move modules `dag` and `plan` say what the numbers mean. Two plans are the s
 of them here is equal: whoever has the document knows whether the plan on chain is that of it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from nexus_tools.package import ports_of
 from nexus_tools.package.move.dag import Group
 from nexus_tools.package.move.plan import Block, Collect, Edge, Input, Port, Source, Variant, Vertex
 from nexus_tools.package.move.value import Ports, Value
-from nexus_tools.registry.workflow_limits import check_plan
+from nexus_tools.registry.workflow_limits import EncodedPlan, check_plan
 from nexus_tools.workflow import (
     BlockKind,
     Document,
@@ -30,17 +29,6 @@ BLOCKS = 0x8000
 
 _KINDS = {EdgeKind.FOR_EACH: 1, EdgeKind.DO_WHILE: 2, EdgeKind.BREAK: 3, EdgeKind.STATIC: 4}
 _WALRUS = "walrus"
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedPlan:
-    """What is written on chain of a document; `tools` are FQNs, `defaults` by number of vertex."""
-
-    tools: tuple[str, ...]
-    groups: tuple[Group, ...]
-    vertices: tuple[Vertex, ...]
-    blocks: tuple[Block, ...]
-    defaults: Mapping[int, Ports]
 
 
 def encoded(document: Document, plan: Plan | None = None) -> EncodedPlan:

@@ -16,8 +16,14 @@ from nexus_tools.package.move import dag as calls
 from nexus_tools.package.move.name import share as share_name
 from nexus_tools.package.move.plan import Block, Edge, Vertex
 from nexus_tools.package.move.value import Ports
-from nexus_tools.registry.plan_encoding import EncodedPlan, encoded
-from nexus_tools.registry.workflow_limits import MAX_ARGUMENT_BYTES, PAGE, check_written, too_large
+from nexus_tools.registry.plan_encoding import encoded
+from nexus_tools.registry.workflow_limits import (
+    MAX_ARGUMENT_BYTES,
+    PAGE,
+    EncodedPlan,
+    check_written,
+    too_large,
+)
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.transaction import TRANSACTION_KIND, Argument
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn

@@ -1,15 +1,15 @@
 """What the chain takes of a workflow: whatever is larger is refused before it costs anything."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.package.move.dag import Group
 from nexus_tools.package.move.plan import Block, Vertex
+from nexus_tools.package.move.value import Ports
 from nexus_tools.sui.bcs import vector
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES
 from nexus_tools.workflow import Document, Plan
-
-if TYPE_CHECKING:
-    from nexus_tools.registry.plan_encoding import EncodedPlan
 
 PAGE = 64
 """Entries of a page: `dag::PAGE`."""
@@ -35,6 +35,17 @@ _MAX_NAME_BYTES = 32
 _MAX_OBJECT_BYTES = 250 * 1024 - 1_024
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedPlan:
+    """What is written on chain of a document; `tools` are FQNs, `defaults` by number of vertex."""
+
+    tools: tuple[str, ...]
+    groups: tuple[Group, ...]
+    vertices: tuple[Vertex, ...]
+    blocks: tuple[Block, ...]
+    defaults: Mapping[int, Ports]
+
+
 def check_plan(document: Document, plan: Plan) -> None:
     """Raises `workflow_too_large` for what has no numbers on chain."""
     _at_most(_MAX_VERTICES, len(document.vertices), "vertices")
@@ -46,7 +57,7 @@ def check_plan(document: Document, plan: Plan) -> None:
         _at_most(_MAX_OF_ONE, len(vertex.into), "input ports of a vertex")
 
 
-def check_written(plan: "EncodedPlan", text: bytes, description: str) -> None:
+def check_written(plan: EncodedPlan, text: bytes, description: str) -> None:
     """Raises `workflow_too_large` for what the chain refuses, or what nobody would read."""
     _at_most(MAX_DOCUMENT_BYTES, len(text), "bytes in its document")
     _at_most(MAX_DESCRIPTION_BYTES, len(description.encode()), "bytes in its description")
