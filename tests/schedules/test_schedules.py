@@ -57,15 +57,15 @@ async def test_nothing_begins_before_its_time_and_nothing_is_paid(
     assert (await schedules.get(schedule)).funds == SUI
 
 
-# Vertices with values, the bytes of each value, and whether executions before are collected.
+# Vertices with values, and the digits of each value. What ended before is collected, too.
 @pytest.mark.parametrize(
-    ("vertices", "size"), [(1, 1), (1, 15_000), (4, 15_000), (8, 4_000), (32, 1), (32, 1_900)]
+    ("vertices", "digits"), [(1, 1), (1, 4_000), (8, 4_000), (32, 1), (32, 1_900)]
 )
 async def test_a_keeper_never_loses_by_triggering(
-    vertices, size, publish, priced_tool, schedules, keeper, create, chain, active_leader
+    vertices, digits, publish, priced_tool, schedules, keeper, create, chain, active_leader
 ):
     workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
-    inputs = {f"v{number}.a": "x" * size for number in range(vertices)}
+    inputs = {f"v{number}.a": 10 ** (digits - 1) for number in range(vertices)}
     schedule = await create(workflow, inputs, keeper_fee_mist=0, funds_mist=3 * SUI)
     address = keeper.client.address
     for _ in range(3):
