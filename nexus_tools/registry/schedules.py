@@ -64,6 +64,15 @@ class CreatedSchedule:
     leaders: tuple[Address, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    each_mist: int
+    max_steps: int
+    lasts_ms: int
+    keeper_fee_mist: int
+    overlaps: bool
+
+
 class Schedules(PackageClient):
     """The schedules of a deployment, for their owners and for keepers; anyone may `refill` one."""
 
@@ -105,6 +114,23 @@ class Schedules(PackageClient):
             max_outcome_bytes=max_outcome_bytes,
         )
         each_mist = terms.enough_mist if each_mist is None else each_mist
+        limits = _Limits(each_mist, max_steps, lasts_ms, keeper_fee_mist, overlaps)
+        often = (max_failures, max_executions)
+        builder = self._creation(workflow, terms, timing, limits, often, funds_mist)
+        sent = await self.send(builder)
+        told = self.emitted(sent, ScheduleCreated)
+        return CreatedSchedule(told.schedule, sent, each_mist, told.next_at_ms, terms.leaders)
+
+    def _creation(
+        self,
+        workflow: PublishedWorkflow,
+        terms: Terms,
+        timing: Timing,
+        limits: "_Limits",
+        often: tuple[int, int | None],
+        funds_mist: int,
+    ) -> TransactionBuilder:
+        """The transaction that creates a schedule."""
         builder, package = TransactionBuilder(), self.deployment.package
         schedule = calls.create(
             builder,
@@ -116,14 +142,13 @@ class Schedules(PackageClient):
             terms.leaders[0],
             terms.max_prices_mist,
             terms.max_outcome_bytes,
-            max_steps,
-            lasts_ms,
+            limits.max_steps,
+            limits.lasts_ms,
             self._timing(builder, timing),
-            each_mist,
-            keeper_fee_mist,
-            overlaps,
-            max_failures,
-            max_executions,
+            limits.each_mist,
+            limits.keeper_fee_mist,
+            limits.overlaps,
+            *often,
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
         for vertex, values in terms.values.items():
@@ -132,9 +157,7 @@ class Schedules(PackageClient):
         for backup in terms.leaders[1:]:
             calls.name_backup(builder, package, schedule, backup)
         calls.share(builder, package, schedule)
-        sent = await self.send(builder)
-        told = self.emitted(sent, ScheduleCreated)
-        return CreatedSchedule(told.schedule, sent, each_mist, told.next_at_ms, terms.leaders)
+        return builder
 
     def _timing(self, builder: TransactionBuilder, timing: Timing) -> Argument:
         package, late_ms = self.deployment.package, timing.max_late_ms

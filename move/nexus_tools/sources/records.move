@@ -145,7 +145,7 @@ public struct Look has drop {
 
 /// Where the value of a port is: an output port of a run, or an element of its list; or what a
 /// region gathered; or neither, if it is an entry or a default value.
-public struct Source has copy, drop {
+public struct Source has copy, drop, store {
     run: Option<Run>,
     port: String,
     element: Option<u32>,

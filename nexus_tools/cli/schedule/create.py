@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ from nexus_tools import units
 from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
+    Output,
     Session,
     carry_out,
     report,
@@ -21,6 +23,7 @@ from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.package.move.timing import Timing
+    from nexus_tools.registry import CreatedSchedule
 
 
 @click.command()
@@ -81,10 +84,6 @@ async def command(
     With --json: `schedule`, `fqn`, `next_at_ms`, `funds_mist`, `each_mist` and `leaders`.
     """
     values = read_inputs(inputs)
-    if sum((every is not None, bool(times), on_event is not None)) != 1:
-        raise UsageError("timing_missing", "give one of --every, --at and --on-event")
-    if every is None and (first or until):
-        raise UsageError("timing_missing", "--first and --until go with --every")
     options = {
         "group": group,
         "each_mist": each,
@@ -95,9 +94,10 @@ async def command(
         "max_executions": count,
     }
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    timing_of = partial(_timing, every, times, on_event, first, until, max_late, pause_after_event)
+    timing_of(0)  # what is wrong is said before anything is asked
     async with session.nexus() as nexus:
-        now_ms = await nexus.client.now_ms()
-        timing = _timing(every, times, on_event, first, until, max_late, pause_after_event, now_ms)
+        timing = timing_of(await nexus.client.now_ms())
         workflow = await nexus.workflows.get(fqn)
         leaders = await find_leaders(nexus.leaders, named)
         created = await carry_out(
@@ -117,17 +117,20 @@ async def command(
                 f" from {units.sui(funds)}?"
             ),
         )
-    done = f"scheduled {fqn} as {created.schedule}"
+    _report(session.output, fqn, funds, created)
+
+
+def _report(output: Output, fqn: str, funds_mist: int, created: "CreatedSchedule") -> None:
     facts = {
         "schedule": str(created.schedule),
         "fqn": fqn,
         "next_at_ms": created.next_at_ms,
-        "funds_mist": funds,
+        "funds_mist": funds_mist,
         "each_mist": created.each_mist,
         "leaders": list(map(str, created.leaders)),
     }
-    report(session.output, created.sent, done, facts)
-    session.output.note(f"`nexus-tools schedule show {created.schedule}` shows what it begins")
+    report(output, created.sent, f"scheduled {fqn} as {created.schedule}", facts)
+    output.note(f"`nexus-tools schedule show {created.schedule}` shows what it begins")
 
 
 def _timing(  # noqa: PLR0917 - an option each
@@ -142,6 +145,10 @@ def _timing(  # noqa: PLR0917 - an option each
 ) -> "Timing":
     from nexus_tools.package.move.timing import Plan, Timing
 
+    if sum((every_ms is not None, bool(times), on_event is not None)) != 1:
+        raise UsageError("timing_missing", "give one of --every, --at and --on-event")
+    if every_ms is None and (first or until):
+        raise UsageError("timing_missing", "--first and --until go with --every")
     if every_ms is not None:
         first_at_ms = _time_ms(first) if first else now_ms + every_ms
         until_ms = _time_ms(until) if until else None
