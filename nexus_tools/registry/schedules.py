@@ -30,6 +30,7 @@ from nexus_tools.package.move.schedule import (
 from nexus_tools.package.move.terms import Terms
 from nexus_tools.package.move.timing import Plan, Timing
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
+from nexus_tools.registry.consent import Terms as Consented
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -121,10 +122,10 @@ class Schedules(PackageClient):
         told = self.emitted(sent, ScheduleCreated)
         return CreatedSchedule(told.schedule, sent, each_mist, told.next_at_ms, terms.leaders)
 
-    def _creation(
+    def _creation(  # noqa: PLR0917 - what `create` was given
         self,
         workflow: PublishedWorkflow,
-        terms: Terms,
+        terms: Consented,
         timing: Timing,
         limits: "_Limits",
         often: tuple[int, int | None],

@@ -84,16 +84,15 @@ async def command(
     With --json: `schedule`, `fqn`, `next_at_ms`, `funds_mist`, `each_mist` and `leaders`.
     """
     values = read_inputs(inputs)
-    options = {
-        "group": group,
-        "each_mist": each,
-        "keeper_fee_mist": keeper_fee,
-        "lasts_ms": lasts,
-        "max_steps": max_steps,
-        "max_failures": max_failures,
-        "max_executions": count,
-    }
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    given = _said(
+        group=group,
+        each_mist=each,
+        keeper_fee_mist=keeper_fee,
+        lasts_ms=lasts,
+        max_steps=max_steps,
+        max_failures=max_failures,
+        max_executions=count,
+    )
     timing_of = partial(_timing, every, times, on_event, first, until, max_late, pause_after_event)
     timing_of(0)  # what is wrong is said before anything is asked
     async with session.nexus() as nexus:
@@ -112,12 +111,19 @@ async def command(
                 overlaps=overlap,
                 **given,
             ),
-            question=lambda done: (
-                f"Have {fqn} executed, each time with {units.sui(done.each_mist)},"
-                f" from {units.sui(funds)}?"
-            ),
+            question=lambda done: _question(fqn, done.each_mist, funds),
         )
     _report(session.output, fqn, funds, created)
+
+
+def _said(**options: Any) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _question(fqn: str, each_mist: int, funds_mist: int) -> str:
+    each, funds = units.sui(each_mist), units.sui(funds_mist)
+    return f"Have {fqn} executed, each time with {each}, from {funds}?"
 
 
 def _report(output: Output, fqn: str, funds_mist: int, created: "CreatedSchedule") -> None:
