@@ -85,6 +85,8 @@ async def command(
     """
     values = read_inputs(inputs)
     given = _said(
+        funds_mist=funds,
+        overlaps=overlap,
         group=group,
         each_mist=each,
         keeper_fee_mist=keeper_fee,
@@ -102,15 +104,7 @@ async def command(
         created = await carry_out(
             session,
             nexus.schedules,
-            lambda service: service.create(
-                workflow,
-                values,
-                timing,
-                funds_mist=funds,
-                leaders=leaders,
-                overlaps=overlap,
-                **given,
-            ),
+            lambda service: service.create(workflow, values, timing, leaders=leaders, **given),
             question=lambda done: _question(fqn, done.each_mist, funds),
         )
     _report(session.output, fqn, funds, created)
