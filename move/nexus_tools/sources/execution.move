@@ -370,9 +370,8 @@ public fun gather(
 /// Adds to the funds; anyone may. Aborts with `EEnded`.
 public fun refill(self: &mut Execution, funds: Coin<SUI>) {
     assert!(self.ended_at_ms.is_none(), EEnded);
-    let amount_mist = funds.value();
-    self.funds.join(funds.into_balance());
-    let (execution, funds_mist) = (object::id(self), self.funds.value());
+    let (execution, amount_mist) = (object::id(self), funds.value());
+    let funds_mist = self.funds.join(funds.into_balance());
     event::emit(ExecutionRefilled { execution, amount_mist, funds_mist });
 }
 
@@ -567,11 +566,12 @@ fun add_entry(self: &mut Execution, vertex: u16, values: Ports) {
 
 fun terms(self: &Execution): &Terms { field::borrow(&self.id, TermsKey()) }
 
+fun terms_mut(self: &mut Execution): &mut Terms { field::borrow_mut(&mut self.id, TermsKey()) }
+
 fun set_leaders(self: &mut Execution, leaders: vector<ID>, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(self.ended_at_ms.is_none(), EEnded);
-    let terms: &mut Terms = field::borrow_mut(&mut self.id, TermsKey());
-    terms.set_leaders(leaders);
+    self.terms_mut().set_leaders(leaders);
     event::emit(ExecutionLeadersChanged { execution: object::id(self), leaders });
 }
 
@@ -619,10 +619,8 @@ fun invoke(
     };
     let attempt = attempt::new(object::id(self), run, self.walks.records().of(run).attempt());
     let keeps_detail = walks::handles_failure(dag, &run);
-    let payment = {
-        let cost_mist = self.terms().cost_mist(attempt, tool, ctx);
-        self.funds.split(cost_mist)
-    };
+    let cost_mist = self.terms().cost_mist(attempt, tool, ctx);
+    let payment = self.funds.split(cost_mist);
     let terms = self.terms();
     let leaders = (*terms.leaders()).filter!(|leader| tool.accepts(*leader));
     let (id, bytes) = invocation::request_attempt(
@@ -666,12 +664,10 @@ fun refuse(
 /// Whether the funds, with what comes back, do not cover so much.
 fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
     let funds_mist = self.funds.value() + back_mist;
-    let is_short = funds_mist < needed_mist;
-    if (is_short) {
-        let (execution, owner) = (object::id(self), self.owner);
-        event::emit(ExecutionShort { execution, owner, needed_mist, funds_mist });
-    };
-    is_short
+    if (funds_mist >= needed_mist) return false;
+    let execution = object::id(self);
+    event::emit(ExecutionShort { execution, owner: self.owner, needed_mist, funds_mist });
+    true
 }
 
 /// Pays the sender what it stored.
@@ -696,4 +692,9 @@ fun finish(self: &mut Execution, clock: &Clock) {
         ended_at_ms,
     });
     if (self.schedule.is_none()) payment::pay(self.funds.withdraw_all(), self.owner);
+}
+
+#[test_only]
+public fun set_version_for_testing(self: &mut Execution, version: u64) {
+    self.terms_mut().set_version_for_testing(version);
 }

@@ -223,3 +223,18 @@ fun take(self: &mut Inputs, pending: Pending, source: &Invocation) {
 fun came_to(source: &Invocation): String {
     if (source.is_settled()) source.variant() else walks::err_eval()
 }
+
+// === Test-only functions ===
+
+#[test_only]
+public fun none_for_testing(invocation: ID): Inputs { none(invocation) }
+
+/// Adds a port whose value an invocation has.
+#[test_only]
+public fun wait_for_testing(self: &mut Inputs, name: String, source: ID) {
+    let (port, position) = (self.names.length(), 0);
+    let (variant, element, list) = (option::none(), option::none(), option::none());
+    self.names.push_back(name);
+    self.values.push_back(option::none());
+    self.pending.push_back(Pending { source, variant, name, element, port, list, position });
+}

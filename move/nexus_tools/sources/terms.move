@@ -139,3 +139,8 @@ fun cost_of_mist(self: &Terms, settle_fee_mist: u64, tool: &Tool): u64 {
 }
 
 fun because(reason: vector<u8>): Option<String> { option::some(reason.to_ascii_string()) }
+
+// === Test-only functions ===
+
+#[test_only]
+public fun set_version_for_testing(self: &mut Terms, version: u64) { self.version = version }

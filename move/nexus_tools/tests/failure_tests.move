@@ -1,0 +1,26 @@
+/// Why an invocation fails, as ports of a run.
+#[test_only]
+module nexus_tools::failure_tests;
+
+use nexus_tools::failure;
+use nexus_tools::value::{Self, Value};
+use std::unit_test::assert_eq;
+
+#[test]
+fun failure_has_its_reason_and_its_detail_as_texts_in_json() {
+    assert_eq!(port(b"DNS", b"reason"), value::inline(b"\"unreachable\""));
+    assert_eq!(port(b"DNS", b"detail"), value::inline(b"\"DNS\""));
+    assert_eq!(port(b"", b"detail"), value::inline(b"\"\""));
+}
+
+#[test]
+fun detail_that_json_would_escape_is_left_out() {
+    assert_eq!(port(b"a \"b\"", b"detail"), value::inline(b"\"\""));
+    assert_eq!(port(b"a\\b", b"detail"), value::inline(b"\"\""));
+    assert_eq!(port(b"a\nb", b"detail"), value::inline(b"\"\""));
+}
+
+fun port(detail: vector<u8>, name: vector<u8>): Value {
+    let reason = b"unreachable".to_ascii_string();
+    failure::port(&reason, &detail.to_string(), &name.to_ascii_string())
+}
