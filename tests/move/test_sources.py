@@ -113,7 +113,9 @@ def test_every_event_is_checked_field_by_field():
         for struct in source(module).structs
         if struct.abilities == ("copy", "drop")
     ]
-    assert len(events) == 37
+    assert len(events) == 55
+    # Those of workflows are compared on a chain: tests/executions, tests/registry/test_workflows.
+    events = [each for each in events if not each.startswith(("dag::", "execution::"))]
     told = "\n".join(map(unit_tests, ("tool", "upgrade_lock")))
     assert [event for event in events if f"told<{event}>()" not in told] == []
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from inspect import signature
 
 import pytest
@@ -134,7 +135,8 @@ class World:
 
     async def assert_aborts(self, sender, module, name):
         """The transaction is executed, with a budget and so unsimulated, and aborts."""
-        reason = next(each for each in getattr(calls, module).ERRORS if each.name == name)
+        errors = import_module(f"{calls.__name__}.{module}").ERRORS
+        reason = next(each for each in errors if each.name == name)
         with pytest.raises(NexusError) as caught:
             await PackageClient(sender, self.deployment).send(self.builder, budget=BUDGET)
         error = caught.value

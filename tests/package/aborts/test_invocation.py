@@ -1,22 +1,38 @@
-"""Every abort of the module `invocation`, reached from Python on a chain.
+"""Every abort of the modules of invocations, reached from Python on a chain.
 
 Each case prepares the chain and gives who sends the transaction in the making, which aborts for its
 reason: calls are made without the checks that the services make beforehand.
 """
 
+import json
+from importlib import import_module
+
 import pytest
 
 from nexus_tools.package import move as calls
-from nexus_tools.registry import Invocations
+from nexus_tools.package.move import inputs, signed_outcome
+from nexus_tools.registry import Executions, Invocations, Workflows
 from nexus_tools.tool import Answer, ToolFqn
+from nexus_tools.workflow import read_document
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 ANSWER = Answer("ok", {"result": 3})
 KEY = bytes(range(32))
 
-MODULES = ("invocation",)
+MODULES = ("failure", "invocation", "signed_outcome")
 
 CASES = {}
+
+ADDING = {
+    "vertices": [
+        {
+            "name": "add",
+            "kind": {"variant": "off_chain", "tool_fqn": str(ADD)},
+            "entry_ports": [{"name": "a"}, {"name": "b"}],
+        }
+    ],
+    "edges": [],
+}
 
 
 def reaches(module, name):
@@ -159,7 +175,7 @@ async def settle_without_the_signature_that_is_asked_for(world):
 
 def settle_signed(world, invocation, key=KEY):
     answer = ("ok", world.ports(ANSWER.ports), key, bytes(64))
-    world.do(calls.signed_outcome.settle, invocation, world.leader_id, *answer)
+    world.do(signed_outcome.settle, invocation, world.leader_id, *answer)
     return world.leader
 
 
@@ -215,11 +231,56 @@ async def ask_for_the_variant_of_what_is_open(world):
     return world.user
 
 
+@reaches("invocation", "ENotFailed")
+async def ask_why_what_is_open_failed(world):
+    world.do(calls.invocation.reason, await world.requested())
+    return world.user
+
+
+@reaches("invocation", "EOfExecution")
+async def delete_an_attempt_by_itself(world):
+    _, _, invocation = await attempt(world)
+    world.do(calls.invocation.delete, invocation)
+    return world.user
+
+
+@reaches("signed_outcome", "EIsAttempt")
+async def settle_an_attempt_without_its_inputs(world):
+    _, _, invocation = await attempt(world)
+    return settle_signed(world, invocation)
+
+
+@reaches("signed_outcome", "EWrongInputs")
+async def settle_with_the_inputs_of_another_invocation(world):
+    execution, dag, invocation = await attempt(world)
+    loaded = world.do(inputs.of, execution, dag, invocation)
+    answer = ("ok", world.ports(ANSWER.ports), KEY, bytes(64))
+    closed = await world.requested()
+    world.do(signed_outcome.settle_attempt, closed, loaded, world.leader_id, *answer)
+    return world.leader
+
+
+async def attempt(world):
+    """An execution of a workflow that adds, the workflow, and its first invocation."""
+    document, _ = read_document(json.dumps(ADDING))
+    published = Workflows(world.user, world.deployment)
+    await published.publish(document, "org.example.adding@1")
+    workflow = await published.get("org.example.adding@1")
+    executions = Executions(world.user, world.deployment)
+    begun = await executions.begin(workflow, {"a": 1, "b": 2})
+    requested = executions.emitted(begun.sent, calls.invocation.InvocationRequested)
+    return begun.execution, workflow.id, requested.invocation
+
+
 # --- The tests
 
 
 def test_every_error_constant_of_these_modules_has_its_case():
-    stated = [(module, each.name) for module in MODULES for each in getattr(calls, module).ERRORS]
+    stated = [
+        (module, each.name)
+        for module in MODULES
+        for each in import_module(f"{calls.__name__}.{module}").ERRORS
+    ]
     assert sorted(CASES) == sorted(stated)
 
 

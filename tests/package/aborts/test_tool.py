@@ -153,6 +153,30 @@ async def a_port_with_a_name_of_one_byte_too_many(world):
     return world.user
 
 
+@reaches("value", "EUnknownPort")
+async def a_port_that_is_not_there(world):
+    world.do(calls.value.port, world.ports({"a": 1}), "b")
+    return world.user
+
+
+@reaches("value", "ENotAList")
+async def an_element_of_a_text(world):
+    world.do(calls.value.element, world.do(calls.value.inline, b"[1]"), 0)
+    return world.user
+
+
+@reaches("value", "ENoElement")
+async def an_element_beyond_the_end(world):
+    world.do(calls.value.element, world.do(calls.value.remote_list, "walrus", [b"one"]), 1)
+    return world.user
+
+
+@reaches("value", "ERemoteElement")
+async def a_list_of_what_is_outside_the_chain(world):
+    world.do(calls.value.list_of, [world.do(calls.value.remote, "walrus", b"one")])
+    return world.user
+
+
 @reaches("value", "ETooManyPorts")
 async def more_ports_than_allowed(world):
     values = [world.do(calls.value.inline, b"1") for _ in range(33)]
