@@ -23,7 +23,7 @@ from nexus_tools.sui.type_tag import GAS_COIN
 
 START_MS = 1_800_000_000_000
 SUI = 1_000_000_000
-BUDGET = 500_000_000
+BUDGET = 2_000_000_000
 DEPENDENCIES = (Address.of(1), Address.of(2))
 NOTHING = ObjectReference(Address.of(0xDEAD), 1, Digest(bytes(32)))
 """An object that is not there."""

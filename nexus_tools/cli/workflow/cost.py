@@ -29,7 +29,13 @@ _TOTALS = {
 @click.option(
     "--max-outcome-bytes", type=click.IntRange(min=0), help="How large an outcome may be."
 )
-@click.option("--max-steps", type=click.IntRange(min=1), default=1_000, show_default=True)
+@click.option(
+    "--max-steps",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    help="After how many steps it ends.",
+)
 @reads
 async def command(
     session: Session,
