@@ -26,7 +26,6 @@ from nexus_tools.package import (
     Publisher,
     RegistryEvent,
     event_filter,
-    load_package,
     parse_event,
 )
 from nexus_tools.package.move.leader import Leader as RegisteredLeader
@@ -137,7 +136,7 @@ class Nexus:
             await _fund(client)
             known = Settings.load() if where is None or isinstance(where, str) else None
             locks = await _locks(client, known) if lock else None
-            published = await Publisher(client).publish(load_package(), locks)
+            published = await Publisher(client).publish(locks)
             assert published.deployment is not None  # it is no dry run
             if known is not None:
                 known.remember(published.deployment, network.name)

@@ -265,10 +265,10 @@ class _Session:
         return self.localnet.run(client.object(package)) is not None
 
     async def _publish_registry(self) -> "Deployment":
-        from nexus_tools.package import Publisher, load_package
+        from nexus_tools.package import Publisher
 
         _, client = self.wallet("admin of the registry")
-        result = await Publisher(client).publish(load_package())
+        result = await Publisher(client).publish()
         assert result.deployment is not None
         return result.deployment
 

@@ -252,10 +252,10 @@ async def measure(protocol: int) -> Economy:
         key = KeyPair.new()
         await request_sui(network, key.address, 1_000 * _SUI)
         async with SuiClient(network, key) as client:
-            published = await Publisher(client).publish(load_package())
+            published = await Publisher(client).publish_tools(load_package())
             assert published.deployment is not None
             world = _World(client, published.deployment)
-            world.verbs["publish the package"] = cost_of(published.sent)
+            world.verbs["publish the package"] = cost_of(*published.sent)
             leader = await world.found()
             settling = {n: await world.close(_PRICED, leader, _ANSWER, n) for n in BATCHES}
             free = await world.close(_FREE, leader, _ANSWER, 1)

@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from move_mutants import SURVIVORS_MAX, Fate, MutantExaminer, chosen, in_words, survival
@@ -14,13 +14,12 @@ from nexus_tools.bytecode import deserialize
 from nexus_tools.errors import NexusError
 from nexus_tools.localnet.compiler import (
     COMPILER_VERSION,
-    BuiltPackage,
+    CompiledPackage,
     MoveBuilder,
-    build_to_publish,
+    build_package,
     install_builder,
     published_sources,
     read_package,
-    read_sources,
     sources_digest,
 )
 from nexus_tools.localnet.framework import load_framework
@@ -47,13 +46,17 @@ _SEED = 0
 _MANIFEST = "package.json"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OurPackage:
-    """A folder in `move`, and the one in `nexus_tools` where bytecode and bindings of it are."""
+    """A folder in `move`, and the one in `nexus_tools` where bytecode and bindings of it are.
+
+    The bindings of one `within` another are in those of that, whose types it uses.
+    """
 
     name: str
     home: Path
     bases: Mapping[str, str] = field(default_factory=dict)
+    within: "OurPackage | None" = None
 
     @property
     def sources(self) -> Path:
@@ -71,10 +74,9 @@ class OurPackage:
         return self.home / "move"
 
 
-PACKAGES = (
-    OurPackage("nexus_tools", OURS, BASES),
-    OurPackage("upgrade_lock", OURS / "upgrade_lock"),
-)
+_TOOLS = OurPackage("nexus_tools", OURS, BASES)
+_WORKFLOWS = OurPackage("nexus_workflows", OURS / "workflows", within=_TOOLS)
+PACKAGES = (_TOOLS, _WORKFLOWS, OurPackage("upgrade_lock", OURS / "upgrade_lock"))
 
 
 def main() -> int:
@@ -104,16 +106,16 @@ def main() -> int:
 def build() -> int:
     """Compile the packages and write their bytecode and their bindings."""
     for ours in PACKAGES:
-        package = _compile(ours)
-        files = _bytecode_files(ours, package)
+        files = _bytecode_files(ours)
         ours.bytecode.mkdir(parents=True, exist_ok=True)
         for path in ours.bytecode.glob("*.mv"):
             path.unlink()
         for name, content in files.items():
             (ours.bytecode / name).write_bytes(content)
         print(f"{len(files) - 1} modules written to {ours.bytecode.relative_to(ROOT)}")
-        write_bindings(ours.bindings, _bindings(ours, package))
-        print(f"and their bindings to {ours.bindings.relative_to(ROOT)}")
+        if ours.within is None:
+            write_bindings(ours.bindings, _bindings(ours))
+            print(f"and their bindings to {ours.bindings.relative_to(ROOT)}")
     return 0
 
 
@@ -173,17 +175,17 @@ def _builder() -> MoveBuilder:
     return MoveBuilder(install_builder(BUILDER), NATIVE_CODE)
 
 
-def _compile(ours: OurPackage) -> BuiltPackage:
-    package = build_to_publish(_builder(), ours.sources)
-    if package.warnings:
-        print(package.warnings, file=sys.stderr)
+@cache
+def _compile(ours: OurPackage) -> CompiledPackage:
+    package = build_package(_builder(), ours.sources)
+    if package.built.warnings:
+        print(package.built.warnings, file=sys.stderr)
     return package
 
 
 def _different(ours: OurPackage) -> list[str]:
     """The files that are not what the sources compile to."""
-    package = _compile(ours)
-    code, bindings = _bytecode_files(ours, package), _bindings(ours, package)
+    code, bindings = _bytecode_files(ours), _bindings(ours) if ours.within is None else {}
     expected = {ours.bytecode / name: content for name, content in code.items()}
     expected |= {ours.bindings / name: text.encode() for name, text in bindings.items()}
     paths = (
@@ -199,26 +201,46 @@ def _different(ours: OurPackage) -> list[str]:
     )
 
 
-def _bindings(ours: OurPackage, package: BuiltPackage) -> Mapping[str, str]:
+def _bindings(ours: OurPackage) -> Mapping[str, str]:
     """The files of the bindings; the folder has nothing else."""
-    origin = f"the Move package `{ours.name}`"
-    source = PackageSource(origin, package.modules, published_sources(read_sources(ours.sources)))
+    inside = [each for each in PACKAGES if each.within is ours]
+    package = _compile(inside[0]).dependencies[ours.name] if inside else _compile(ours)
+    along = {each.home.name: _source(each.name, _compile(each)) for each in inside}
+    bases = ours.bases
     framework = load_framework()
-    return generate(source, lambda address: framework[address].modules, bases=ours.bases).files
+    return generate(
+        _source(ours.name, package), lambda address: framework[address].modules, along, bases
+    ).files
 
 
-def _bytecode_files(ours: OurPackage, package: BuiltPackage) -> dict[str, bytes]:
-    """The files of the bytecode folder: a `.mv` for each module, and `package.json`."""
-    modules = {deserialize(module).name: module for module in package.modules}
+def _source(name: str, package: CompiledPackage) -> PackageSource:
+    return PackageSource(
+        f"the Move package `{name}`", package.built.modules, published_sources(package.sources)
+    )
+
+
+def _bytecode_files(ours: OurPackage) -> dict[str, bytes]:
+    """The files of the bytecode folder: a `.mv` for each module, and `package.json`.
+
+    What the package depends on has an address of the compilation there: `needs` names it.
+    """
+    package = _compile(ours)
+    modules = {deserialize(module).name: module for module in package.built.modules}
+    needs = {name: _address(each) for name, each in package.dependencies.items()}
     manifest = {
         "modules": list(modules),
-        "dependencies": [f"0x{dependency.hex()}" for dependency in package.dependencies],
-        "digest": package.digest.hex(),
+        "dependencies": [f"0x{dependency.hex()}" for dependency in package.built.dependencies],
+        "digest": package.built.digest.hex(),
+        "needs": needs,
         "sources_digest": sources_digest(ours.sources),
         "compiler": COMPILER_VERSION,
     }
     files = {f"{name}.mv": module for name, module in modules.items()}
     return files | {_MANIFEST: (json.dumps(manifest, indent=2) + "\n").encode()}
+
+
+def _address(package: CompiledPackage) -> str:
+    return f"0x{deserialize(package.built.modules[0]).address.hex()}"
 
 
 if __name__ == "__main__":

@@ -76,6 +76,7 @@ from nexus_tools.bytecode.package import (
     package_digest,
     relocate,
     relocate_module,
+    with_addresses,
 )
 from nexus_tools.bytecode.published import PublishedModule, find_published, published_modules
 from nexus_tools.bytecode.serializer import serialize
@@ -196,4 +197,5 @@ __all__ = [
     "required_of_parts",
     "serialize",
     "successors",
+    "with_addresses",
 ]

@@ -6,7 +6,7 @@ A module is checked here beyond being well formed, and before it is verified. So
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -110,6 +110,16 @@ def relocate_module(
     addresses = (*module.addresses[:index], address, *module.addresses[index + 1 :])
     relocated = data[:start] + address + data[start + _ADDRESS_SIZE :]
     return relocated, replace(module, addresses=addresses)
+
+
+def with_addresses(data: bytes, places: Mapping[Address, Address]) -> bytes:
+    """A module that names other packages: those that stand for them are replaced, old -> new.
+
+    Raises `MalformedModule`.
+    """
+    start, end = read_header(data).tables[TableKind.ADDRESSES]
+    rows = [Address(data[at : at + _ADDRESS_SIZE]) for at in range(start, end, _ADDRESS_SIZE)]
+    return data[:start] + b"".join(places.get(row, row) for row in rows) + data[end:]
 
 
 def original_id(package: MovePackage) -> Address:

@@ -24,12 +24,13 @@ class EventFilter(Struct, frozen=True):
     """Events whose type was first defined in `package` and, where given, in one of `modules`.
 
     With `names`, their struct has one of these names, too. An upgraded package still counts under
-    its original id.
+    its original id. What `a | b` lets pass is what one of them does.
     """
 
     package: Address
     modules: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    others: "tuple[EventFilter, ...]" = ()
 
     def __post_init__(self) -> None:
         if self.names and not self.modules:
@@ -37,8 +38,15 @@ class EventFilter(Struct, frozen=True):
                 "event_filter_invalid", "names of events are looked for in modules: name those, too"
             )
 
+    def __or__(self, other: "EventFilter") -> "EventFilter":
+        """The filter that lets pass what one of both does."""
+        return replace(self, others=(*self.others, other))
+
     def matches(self, event: Event) -> bool:
         """Whether an event passes."""
+        return self._matches(event) or any(each.matches(event) for each in self.others)
+
+    def _matches(self, event: Event) -> bool:
         return (
             event.type.address == self.package
             and (not self.modules or event.type.module in self.modules)
@@ -47,12 +55,17 @@ class EventFilter(Struct, frozen=True):
 
     def message(self) -> dict[str, Any]:
         """The filter as the node wants it: one alternative for each type."""
+        types = [name for each in (self, *self.others) for name in each.types()]
+        return {"terms": [{"literals": [{"event_type": {"event_type": name}}]} for name in types]}
+
+    def types(self) -> list[str]:
+        """What types its own events have: names of packages, modules or types."""
         types = [str(self.package)]
         if self.modules:
             types = [f"{self.package}::{module}" for module in self.modules]
         if self.names:
             types = [f"{prefix}::{name}" for prefix in types for name in self.names]
-        return {"terms": [{"literals": [{"event_type": {"event_type": name}}]} for name in types]}
+        return types
 
 
 class Mark(Struct, frozen=True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.leader.chain import Chain
 from nexus_tools.package import PackageClient
-from nexus_tools.package.move.dag import Dag
+from nexus_tools.package.move.workflows.dag import Dag
 from nexus_tools.registry import (
     ExecutionStep,
     Gather,

@@ -10,10 +10,10 @@ from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.batch_reader import BatchReader
 from nexus_tools.leader.end import Closed
 from nexus_tools.package import Deployment
-from nexus_tools.package.move.execution import Execution
 from nexus_tools.package.move.invocation import Invocation, State
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.tool import Tool
+from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import Object, Shared
 from nexus_tools.sui.transaction import SharedObject

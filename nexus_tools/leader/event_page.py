@@ -8,7 +8,14 @@ from nexus_tools.client import Cursor, EventRecord, Progress
 from nexus_tools.leader.assignment import Assignment, assignment
 from nexus_tools.leader.end import Closed
 from nexus_tools.package import Deployment, RegistryEvent, parse_event
-from nexus_tools.package.move.execution import (
+from nexus_tools.package.move.invocation import (
+    InvocationDeleted,
+    InvocationExpired,
+    InvocationFailed,
+    InvocationRequested,
+    InvocationSettled,
+)
+from nexus_tools.package.move.workflows.execution import (
     ExecutionAdvanced,
     ExecutionBegun,
     ExecutionEnded,
@@ -18,14 +25,7 @@ from nexus_tools.package.move.execution import (
     RegionGathered,
     RunRefused,
 )
-from nexus_tools.package.move.invocation import (
-    InvocationDeleted,
-    InvocationExpired,
-    InvocationFailed,
-    InvocationRequested,
-    InvocationSettled,
-)
-from nexus_tools.package.move.schedule import (
+from nexus_tools.package.move.workflows.schedule import (
     ScheduleActivityChanged,
     ScheduleCancelled,
     ScheduleCollected,

@@ -16,15 +16,16 @@ from nexus_tools.leader.todos import (
     Todo,
 )
 from nexus_tools.package import event_filter, parse_event
-from nexus_tools.package.move.execution import (
+from nexus_tools.package.move.invocation import Invocation
+from nexus_tools.package.move.run import Run
+from nexus_tools.package.move.workflows.execution import (
     ExecutionBegun,
     ExecutionEnded,
     ExecutionLeadersChanged,
     TermsKey,
 )
-from nexus_tools.package.move.invocation import Invocation
-from nexus_tools.package.move.records import Instance, InstanceRecord, Run, RunRecord
-from nexus_tools.package.move.terms import Terms
+from nexus_tools.package.move.workflows.records import Instance, InstanceRecord, RunRecord
+from nexus_tools.package.move.workflows.terms import Terms
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import dynamic_field_id
 from nexus_tools.sui.type_tag import TYPE_TAG, field_tag

@@ -30,15 +30,15 @@ from nexus_tools.leader.todos import (
 )
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package import RegistryEvent
-from nexus_tools.package.move import execution as moves
 from nexus_tools.package.move.invocation import (
     InvocationExpired,
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
 )
-from nexus_tools.package.move.records import Run
-from nexus_tools.package.move.walks import Change
+from nexus_tools.package.move.run import Run
+from nexus_tools.package.move.workflows import execution as moves
+from nexus_tools.package.move.workflows.walks import Change
 from nexus_tools.sui.address import Address
 from nexus_tools.units import sui
 

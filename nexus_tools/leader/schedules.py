@@ -20,10 +20,10 @@ from nexus_tools.leader.transaction_sender import TransactionSender
 from nexus_tools.leader.workers import Workers
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package import RegistryEvent, ScheduleState, event_filter, parse_event
-from nexus_tools.package.move import schedule as moves
-from nexus_tools.package.move.dag import Dag
-from nexus_tools.package.move.execution import Execution, ExecutionEnded
-from nexus_tools.package.move.timing import Plan
+from nexus_tools.package.move.workflows import schedule as moves
+from nexus_tools.package.move.workflows.dag import Dag
+from nexus_tools.package.move.workflows.execution import Execution, ExecutionEnded
+from nexus_tools.package.move.workflows.timing import Plan
 from nexus_tools.registry import Schedules as Verbs
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder

@@ -15,10 +15,10 @@ from nexus_tools.leader.todos import (
     RunReady,
     Todo,
 )
-from nexus_tools.package.move import execution as moves
 from nexus_tools.package.move.invocation import Invocation, State
 from nexus_tools.package.move.value import Value
-from nexus_tools.package.move.walks import Change
+from nexus_tools.package.move.workflows import execution as moves
+from nexus_tools.package.move.workflows.walks import Change
 from nexus_tools.registry import (
     MAX_ITERATIONS,
     MAX_STEPS,
@@ -102,7 +102,7 @@ class StepPlan:
         builder = TransactionBuilder()
         execution, dag = found.execution.id, found.execution.dag
         if self.expires:
-            moves.expire(builder, chain.deployment.package, execution)
+            moves.expire(builder, chain.deployment.workflows, execution)
         for invocation in self.ended:
             add_advance(builder, chain.deployment, execution, dag, invocation)
         for step in self.steps:

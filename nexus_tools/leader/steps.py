@@ -27,8 +27,8 @@ from nexus_tools.leader.transaction_sender import TransactionSender
 from nexus_tools.leader.workers import Workers
 from nexus_tools.logs import get_logger
 from nexus_tools.package import RegistryEvent, parse_event
-from nexus_tools.package.move import execution as moves
 from nexus_tools.package.move.invocation import Invocation, InvocationRequested
+from nexus_tools.package.move.workflows import execution as moves
 from nexus_tools.registry import (
     MAX_STEPS,
     Foresight,

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nexus_tools.package.move.records import Instance, Run
+from nexus_tools.package.move.run import Run
+from nexus_tools.package.move.workflows.records import Instance
 from nexus_tools.sui.address import Address
 
 

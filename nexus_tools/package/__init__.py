@@ -1,14 +1,15 @@
-"""The Move package that comes with nexus-tools, as Python sees it: `move` has its modules.
+"""The Move packages that come with nexus-tools, as Python sees them: `move` has their modules.
 
-What it is, where it is published, what its objects, events and aborts say; what one does with it
-are the verbs of `registry`.
+What they are, where they are published, what their objects, events and aborts say; what one does
+with them are the verbs of `registry`.
 """
 
 from nexus_tools.package.aborts import code_of, explain_abort, kind_of
-from nexus_tools.package.compiled import CompiledPackage, load_package
-from nexus_tools.package.deployment import Deployment
+from nexus_tools.package.compiled import CompiledPackage, load_package, load_workflows
+from nexus_tools.package.deployment import Deployment, Part
+from nexus_tools.package.discovery import find_workflows, newest
 from nexus_tools.package.events import RegistryEvent, event_filter, parse_event
-from nexus_tools.package.ids import fqn_field_id, leader_id, name_id, tool_id
+from nexus_tools.package.ids import dag_id, fqn_field_id, leader_id, name_id, tool_id
 from nexus_tools.package.ownership import require_admin, require_owner
 from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
 from nexus_tools.package.ports import make_ports, ports_of
@@ -16,7 +17,6 @@ from nexus_tools.package.publisher import (
     Publisher,
     PublishResult,
     UpgradeResult,
-    newest,
     publish,
 )
 from nexus_tools.package.upgrade_lock import (
@@ -35,6 +35,7 @@ __all__ = [
     "LockDeployment",
     "PackageClient",
     "PackageUpgrades",
+    "Part",
     "PublishResult",
     "Publisher",
     "RegistryEvent",
@@ -46,13 +47,16 @@ __all__ = [
     "UpgradeResult",
     "Upgrades",
     "code_of",
+    "dag_id",
     "event_filter",
     "execute_or_simulate",
     "explain_abort",
+    "find_workflows",
     "fqn_field_id",
     "kind_of",
     "leader_id",
     "load_package",
+    "load_workflows",
     "make_ports",
     "name_id",
     "newest",

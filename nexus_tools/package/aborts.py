@@ -4,7 +4,7 @@ Its sentence is the comment of its constant in the Move sources, which `move` ha
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from nexus_tools.bindings.runtime import MoveError, Package, Types
@@ -56,15 +56,11 @@ _TIMED = {
 
 
 class Published(Protocol):
-    """A package of ours on some chain."""
+    """Packages of ours on some chain."""
 
     @property
-    def package(self) -> Package:
-        """Where it is."""
-
-    @property
-    def types(self) -> Types:
-        """Its bindings, with the words of its errors."""
+    def packages(self) -> Sequence[tuple[Types, Package]]:
+        """Their bindings, with the words of their errors, and where they are."""
 
 
 def code_of(reason: MoveError) -> str:
@@ -79,13 +75,14 @@ def kind_of(reason: MoveError) -> type[NexusError]:
 
 
 def abort_reason(error: RefusedOnChainError, published: Published) -> MoveError | None:
-    """The reason behind an abort of the package; None if it is another failure."""
-    details, package = error.details, published.package
-    number = details.get("abort")
-    ours = (str(package.original_id), str(package.id))
-    if details.get("package") not in ours or not isinstance(number, int):
+    """The reason behind an abort of one of the packages; None if it is another failure."""
+    number, place = error.details.get("abort"), error.details.get("package")
+    if not isinstance(number, int):
         return None
-    return published.types.error_of(str(details.get("module")), number)
+    for types, package in published.packages:
+        if place in (str(package.original_id), str(package.id)):
+            return types.error_of(str(error.details.get("module")), number)
+    return None
 
 
 def explain_abort(

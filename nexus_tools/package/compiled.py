@@ -1,15 +1,20 @@
 """Compiled Move packages: those that ship with us, and what they are compared with on chain."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from typing import Self
 
+from nexus_tools.bindings.runtime import Package
+from nexus_tools.bytecode import package_digest, with_addresses
 from nexus_tools.errors import NotFoundError
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.object import MovePackage, Object
 
 _OURS = "nexus_tools.package"
+_WORKFLOWS = "nexus_tools.package.workflows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +22,8 @@ class CompiledPackage:
     """Modules in the order of their dependencies, and the packages that they are linked to.
 
     `digest` is the package digest that an upgrade has to name; `sources_digest` and `compiler` say
-    what ours were made from and with.
+    what ours were made from and with. `needs` are packages whose ids a network has to give, by
+    their names, with the addresses that stand for them: `linked` puts the ids in place.
     """
 
     modules: tuple[bytes, ...]
@@ -25,6 +31,25 @@ class CompiledPackage:
     digest: bytes
     sources_digest: str = ""
     compiler: str = ""
+    needs: Mapping[str, Address] = field(default_factory=dict)
+
+    def linked(self, **published: Package) -> Self:
+        """The package as it is published where these are, by their names.
+
+        In its modules the first version of each takes the place of the address that it had for the
+        compiler; the package is linked to the newest one.
+        """
+        original = {self.needs[name]: package.original_id for name, package in published.items()}
+        newest = {self.needs[name]: package.id for name, package in published.items()}
+        modules = tuple(with_addresses(module, original) for module in self.modules)
+        dependencies = tuple(newest.get(each, each) for each in self.dependencies)
+        return replace(
+            self,
+            modules=modules,
+            dependencies=dependencies,
+            digest=package_digest(modules, dependencies),
+            needs={},
+        )
 
 
 @cache
@@ -49,7 +74,16 @@ def load_package(home: str = _OURS) -> CompiledPackage:
         bytes.fromhex(document["digest"]),
         document["sources_digest"],
         document["compiler"],
+        {name: Address.parse(each) for name, each in document["needs"].items()},
     )
+
+
+def load_workflows(tools: Package) -> CompiledPackage:
+    """The package of workflows that ships with this release, where that of tools is published.
+
+    Raises `package_missing`.
+    """
+    return load_package(_WORKFLOWS).linked(nexus_tools=tools)
 
 
 def compiled_modules(package: Object | None, original: Address) -> set[bytes]:

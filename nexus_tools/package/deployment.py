@@ -1,5 +1,7 @@
-"""A deployment of the Move package on some chain."""
+"""A deployment of the Move packages on some chain."""
 
+from collections.abc import Sequence
+from enum import StrEnum
 from functools import cache
 from typing import Any, Self, TypeVar
 
@@ -10,7 +12,7 @@ from msgspec.structs import replace
 from nexus_tools.bindings.runtime import Decoder, MoveStruct, Package, Types
 from nexus_tools.client import Executed
 from nexus_tools.errors import NexusError, NotFoundError, ValidationError
-from nexus_tools.package.move import TYPES
+from nexus_tools.package.move import TYPES, workflows
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import Codec
 from nexus_tools.sui.object import MoveObject, Object
@@ -19,11 +21,19 @@ from nexus_tools.sui.type_tag import StructTag
 Kind = TypeVar("Kind", bound=MoveStruct)
 
 
+class Part(StrEnum):
+    """Which of our packages: the one of tools, or the one of workflows, which uses it."""
+
+    TOOLS = "tools"
+    WORKFLOWS = "workflows"
+
+
 class Deployment(Struct, frozen=True):
-    """The package on one chain, with the ids that everyone needs.
+    """The packages on one chain, with the ids that everyone needs.
 
     `package_id` is the newest version, whose functions are called; `original_id` the first one,
-    which names the types and events. The upgrade cap is None where it is not known.
+    which names the types and events. The upgrade cap is None where it is not known. The package of
+    workflows has such ids, too: None where it is not published.
     """
 
     package_id: Address
@@ -33,10 +43,16 @@ class Deployment(Struct, frozen=True):
     admin: Address
     chain_id: str
     upgrade_cap: Address | None = None
+    workflows_id: Address | None = None
+    workflows_original_id: Address | None = None
+    dag_registry: Address | None = None
+    workflows_upgrade_cap: Address | None = None
 
     @classmethod
     def of(cls, executed: Executed, chain_id: str) -> Self:
-        """What a transaction that published it has made. Raises `deployment_invalid`.
+        """What a transaction has made that published the package of tools.
+
+        Raises `deployment_invalid`.
 
         It has no `UpgradeCap` if the transaction locked it away, or destroyed it.
         """
@@ -51,9 +67,23 @@ class Deployment(Struct, frozen=True):
             next(iter(executed.created_of("package", "UpgradeCap")), None),
         )
 
-    def at(self, package_id: Address) -> Self:
-        """The deployment with another newest version."""
-        return replace(self, package_id=package_id)
+    def with_workflows(self, published: Executed, created: Executed) -> Self:
+        """The same, with the package of workflows, and its registry, of two transactions.
+
+        Raises `deployment_invalid`.
+        """
+        package = published.published()
+        return replace(
+            self,
+            workflows_id=package,
+            workflows_original_id=package,
+            dag_registry=_only(created, "dag_registry", "DagRegistry"),
+            workflows_upgrade_cap=next(iter(published.created_of("package", "UpgradeCap")), None),
+        )
+
+    def at(self, newest_id: Address, part: Part = Part.TOOLS) -> Self:
+        """The deployment with another newest version of one of the packages."""
+        return replace(self, **{"package_id" if part is Part.TOOLS else "workflows_id": newest_id})
 
     @classmethod
     def parse(cls, document: object) -> Self:
@@ -70,27 +100,39 @@ class Deployment(Struct, frozen=True):
 
     @property
     def package(self) -> Package:
-        """The package, as its bindings take it."""
+        """The package of tools, as its bindings take it."""
         return Package(self.package_id, self.original_id)
 
     @property
-    def types(self) -> Types:
-        """The types and errors of the package, as its bindings have them."""
-        return TYPES
+    def workflows(self) -> Package:
+        """The package of workflows, as its bindings take it. Raises `workflows_unknown`."""
+        if self.workflows_id is None or self.workflows_original_id is None:
+            raise _no_workflows()
+        return Package(self.workflows_id, self.workflows_original_id)
+
+    @property
+    def packages(self) -> Sequence[tuple[Types, Package]]:
+        """The packages that are published, and their types and errors."""
+        tools = (TYPES, self.package)
+        return (tools, (workflows.TYPES, self.workflows)) if self.workflows_id else (tools,)
 
     @property
     def decoder(self) -> Decoder:
-        """What decodes objects and events of the package."""
-        return _decoder(self.package_id, self.original_id)
+        """What decodes objects and events of the packages."""
+        return _decoder(*((package.id, package.original_id) for _, package in self.packages))
+
+    def package_of(self, bound: object) -> Package:
+        """The package whose bindings a class or function is from. Raises `workflows_unknown`."""
+        return self.workflows if is_of_workflows(bound) else self.package
 
     def type_of(self, kind: type[MoveStruct]) -> StructTag:
-        """The type of a struct of the package."""
-        return kind.type_tag(self.package)
+        """The type of a struct of the packages. Raises `workflows_unknown`."""
+        return kind.type_tag(self.package_of(kind))
 
     def decode(self, value: Object, kind: type[Kind]) -> Kind:
         """An object as the value that it has to be. Raises `object_of_another_type`."""
         codec: Codec[Kind] = kind.bcs  # type: ignore[attr-defined]  # each generated class has it
-        decoded: Kind = self._contents(value, kind.type_tag(self.package), codec)
+        decoded: Kind = self._contents(value, self.type_of(kind), codec)
         return decoded
 
     def decode_entry(self, value: Object, kind: StructTag) -> Any:
@@ -110,20 +152,38 @@ class Deployment(Struct, frozen=True):
             )
         return codec.decode(value.data.contents)
 
-    def require_upgrade_cap(self) -> Address:
-        """The `UpgradeCap`. Raises `upgrade_cap_unknown`."""
-        if self.upgrade_cap is None:
+    def require_dag_registry(self) -> Address:
+        """The registry of workflows. Raises `workflows_unknown`."""
+        if self.dag_registry is None:
+            raise _no_workflows()
+        return self.dag_registry
+
+    def part(self, part: Part) -> Package:
+        """One of the packages. Raises `workflows_unknown`."""
+        return self.package if part is Part.TOOLS else self.workflows
+
+    def require_upgrade_cap(self, part: Part = Part.TOOLS) -> Address:
+        """The `UpgradeCap` of one of the packages. Raises `upgrade_cap_unknown`."""
+        name = "upgrade_cap" if part is Part.TOOLS else "workflows_upgrade_cap"
+        cap: Address | None = getattr(self, name)
+        if cap is None:
             raise NotFoundError(
                 "upgrade_cap_unknown",
                 "the deployment does not say which object is the UpgradeCap",
-                hint="add upgrade_cap to the deployment: only its owner can do this",
+                hint=f"add {name} to the deployment: only its owner can do this",
             )
-        return self.upgrade_cap
+        return cap
+
+
+def is_of_workflows(bound: object) -> bool:
+    """Whether a class or function is from the bindings of workflows."""
+    return bound.__module__.startswith(f"{workflows.__name__}.")
 
 
 @cache  # a decoder keeps the codecs that it has made
-def _decoder(package_id: Address, original_id: Address) -> Decoder:
-    return TYPES.at(Package(package_id, original_id))
+def _decoder(*ids: tuple[Address, Address]) -> Decoder:
+    tools, *more = (Package(*each) for each in ids)
+    return TYPES.at(tools, **dict(zip(("workflows",), more, strict=False)))
 
 
 def _only(executed: Executed, module: str, name: str) -> Address:
@@ -137,6 +197,15 @@ def _address(_kind: type, text: object) -> Address:
     if not isinstance(text, str):
         raise TypeError("an address is a text")  # which `convert` says with the field
     return Address.parse(text)
+
+
+def _no_workflows() -> NexusError:
+    return NotFoundError(
+        "workflows_unknown",
+        "the deployment says of no package of workflows",
+        hint="`nexus-tools package publish` publishes it beside that of tools, and `package use`"
+        " finds it where it is published",
+    )
 
 
 def _invalid(reason: str) -> NexusError:

@@ -1,21 +1,24 @@
 """What happens to tools, leaders, invocations, workflows, executions and schedules."""
 
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
+
+from nexus_tools.bindings.runtime import Package
 from nexus_tools.client import EventFilter
-from nexus_tools.package.deployment import Deployment
+from nexus_tools.package.deployment import Deployment, is_of_workflows
 from nexus_tools.package.move import (
-    cleaning,
     collateral,
-    dag,
-    execution,
     invocation,
     leader,
     leader_registry,
     owner,
-    schedule,
+    permit,
     tool,
     tool_registry,
     version,
 )
+from nexus_tools.package.move.workflows import cleaning, dag, dag_registry, execution, schedule
 from nexus_tools.sui.event import Event as ChainEvent
 
 RegistryEvent = (
@@ -30,9 +33,11 @@ RegistryEvent = (
     | execution.AnyEvent
     | cleaning.AnyEvent
     | schedule.AnyEvent
+    | dag_registry.AnyEvent
+    | permit.AnyEvent
     | version.AnyEvent
 )
-"""Any event of the package."""
+"""Any event of the packages."""
 
 
 def parse_event(deployment: Deployment, event: ChainEvent) -> RegistryEvent | None:
@@ -45,9 +50,31 @@ def parse_event(deployment: Deployment, event: ChainEvent) -> RegistryEvent | No
 
 
 def event_filter(deployment: Deployment, *kinds: type[RegistryEvent]) -> EventFilter:
-    """A filter for these kinds of events, or for all of the package."""
-    names = [kind.move_name.partition("::") for kind in kinds]
-    modules = sorted({module for module, _, _ in names})
-    return EventFilter(
-        deployment.original_id, tuple(modules), tuple(sorted(name for _, _, name in names))
+    """A filter for these kinds of events, or for all of the packages.
+
+    Without the package of workflows nothing of its kinds is asked for. Raises `workflows_unknown`
+    if there are no others.
+    """
+    if not kinds:
+        return _together(EventFilter(package.original_id) for _, package in deployment.packages)
+    of_tools = [kind for kind in kinds if not is_of_workflows(kind)]
+    of_workflows = [kind for kind in kinds if is_of_workflows(kind)]
+    if of_tools and deployment.workflows_id is None:
+        of_workflows = []
+    return _together(
+        _of_kinds(deployment.package_of(some[0]), some) for some in (of_tools, of_workflows) if some
     )
+
+
+def _of_kinds(package: Package, kinds: Sequence[type[RegistryEvent]]) -> EventFilter:
+    names = [kind.move_name.partition("::") for kind in kinds]
+    modules = {module for module, _, _ in names}
+    return EventFilter(
+        package.original_id,
+        tuple(sorted(modules)),
+        tuple(sorted(name for _, _, name in names)),
+    )
+
+
+def _together(filters: Iterable[EventFilter]) -> EventFilter:
+    return reduce(or_, filters)

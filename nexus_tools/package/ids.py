@@ -1,7 +1,7 @@
 """Ids that anyone computes, as Move derives them.
 
-Source: `sui::derived_object`. The key of a tool is its FQN and that of a name the name, as ASCII
-strings; that of a leader is its index.
+Source: `sui::derived_object`. The key of a tool or a workflow is its FQN and that of a name the
+name, as ASCII strings; that of a leader is its index.
 """
 
 from nexus_tools.sui.address import Address
@@ -13,6 +13,14 @@ from nexus_tools.tool import ToolFqn
 
 def tool_id(registry: Address, fqn: ToolFqn) -> Address:
     """The id of the tool with this FQN, whether it is registered or not."""
+    return derived_object_id(registry, ASCII_STRING, string.encode(str(fqn)))
+
+
+def dag_id(registry: Address, fqn: ToolFqn) -> Address:
+    """The id of the workflow with this FQN, whether it is published or not.
+
+    `registry` is that of workflows.
+    """
     return derived_object_id(registry, ASCII_STRING, string.encode(str(fqn)))
 
 

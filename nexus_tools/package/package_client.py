@@ -75,7 +75,7 @@ class PackageClient:
     ) -> Sent:
         """Send a transaction with one function of the package."""
         builder = TransactionBuilder()
-        function(builder, self.deployment.package, *arguments)
+        function(builder, self.deployment.package_of(function), *arguments)
         return await self.send(builder, possible_at_ms=possible_at_ms)
 
     async def pay(
@@ -87,7 +87,7 @@ class PackageClient:
         """Send a transaction with one function, whose last argument is a coin of that amount."""
         builder = TransactionBuilder()
         coin = builder.split_coins(builder.gas, [amount_mist])[0]
-        function(builder, self.deployment.package, *arguments, coin)
+        function(builder, self.deployment.package_of(function), *arguments, coin)
         return await self.send(builder)
 
     async def read(self, object_id: Address, kind: type[Kind]) -> Kind:

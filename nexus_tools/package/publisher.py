@@ -3,13 +3,20 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from nexus_tools.bindings.runtime import Package
 from nexus_tools.client import Executed, SuiClient
 from nexus_tools.errors import NotFoundError, NotNowError, RefusedOnChainError, ValidationError
 from nexus_tools.package.aborts import abort_reason
-from nexus_tools.package.compiled import CompiledPackage, compiled_modules
-from nexus_tools.package.deployment import Deployment
-from nexus_tools.package.move import leader_registry, tool_registry, version
+from nexus_tools.package.compiled import (
+    CompiledPackage,
+    compiled_modules,
+    load_package,
+    load_workflows,
+)
+from nexus_tools.package.deployment import Deployment, Part
+from nexus_tools.package.move import leader_registry, permit, tool_registry, version
 from nexus_tools.package.move.admin import Admin
+from nexus_tools.package.move.workflows import dag_registry
 from nexus_tools.package.ownership import holder, require_admin, require_owner
 from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
 from nexus_tools.package.upgrade_lock import LockDeployment, UpgradeLocks
@@ -46,17 +53,21 @@ def _migrations(deployment: Deployment) -> tuple[Migrate, ...]:
     """What migrates each of the registries."""
     package, admin = deployment.package, deployment.admin
     tools, leaders = deployment.tool_registry, deployment.leader_registry
-    return (
+    migrations: tuple[Migrate, ...] = (
         lambda builder: tool_registry.migrate(builder, package, tools, admin),
         lambda builder: leader_registry.migrate(builder, package, leaders, admin),
     )
+    if deployment.dag_registry is None:
+        return migrations
+    workflows, dags = deployment.workflows, deployment.dag_registry
+    return (*migrations, lambda builder: dag_registry.migrate(builder, workflows, dags, admin))
 
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """What `publish` did; `deployment` is None in a dry run."""
+    """What `publish` did; `deployment` is None in a dry run, which ends with the first step."""
 
-    sent: Sent
+    sent: tuple[Sent, ...]
     deployment: Deployment | None
 
 
@@ -87,18 +98,46 @@ class Publisher:
         """The same, simulated."""
         return Publisher(self.client, dry_run=True)
 
-    async def publish(
+    async def publish(self, locks: LockDeployment | None = None) -> PublishResult:
+        """Publish our packages, with registries of their own; the sender is their admin.
+
+        With `locks` their upgrades are locked in the same transactions; else the sender gets each
+        `UpgradeCap`, too, and can replace the code at any moment. What is published if a later step
+        fails is `publish_workflows`' to complete.
+        """
+        tools = await self.publish_tools(load_package(), locks)
+        if tools.deployment is None:
+            return tools
+        workflows = await self.publish_workflows(tools.deployment, locks)
+        return PublishResult((*tools.sent, *workflows.sent), workflows.deployment)
+
+    async def publish_tools(
         self, package: CompiledPackage, locks: LockDeployment | None = None
     ) -> PublishResult:
-        """Publish a package with registries of its own; the sender is its admin.
-
-        With `locks` its upgrades are locked in the same transaction; else the sender gets the
-        `UpgradeCap`, too, and can replace the code at any moment.
-        """
+        """Publish the package of tools alone, or another one in its place, as `publish` does."""
         sent = await self.publish_other(package.modules, package.dependencies, locks)
         if not isinstance(sent, Executed):
-            return PublishResult(sent, None)
-        return PublishResult(sent, Deployment.of(sent, await self.client.chain_id()))
+            return PublishResult((sent,), None)
+        return PublishResult((sent,), Deployment.of(sent, await self.client.chain_id()))
+
+    async def publish_workflows(
+        self, deployment: Deployment, locks: LockDeployment | None = None
+    ) -> PublishResult:
+        """Publish the package of workflows beside that of tools, and create its registry.
+
+        The admin alone can. Raises `not_admin`.
+        """
+        require_admin(self.client.address, await self._admin(deployment))
+        package = load_workflows(deployment.package)
+        published = await self.publish_other(package.modules, package.dependencies, locks)
+        if not isinstance(published, Executed):
+            return PublishResult((published,), None)
+        builder = TransactionBuilder()
+        granted = permit.grant(builder, deployment.package, deployment.admin)
+        dag_registry.create(builder, Package.at(published.published()), granted)
+        created = await PackageClient(self.client, deployment).send(builder)
+        assert isinstance(created, Executed)  # it is no dry run
+        return PublishResult((published, created), deployment.with_workflows(published, created))
 
     async def publish_other(
         self,
@@ -125,6 +164,8 @@ class Publisher:
         package: CompiledPackage,
         deployment: Deployment,
         locks: LockDeployment | None = None,
+        *,
+        part: Part = Part.TOOLS,
     ) -> UpgradeResult:
         """Publish a package as the next version, unless its modules are those of the newest one.
 
@@ -133,23 +174,24 @@ class Publisher:
         raises as `UpgradeLocks.execute`. Else it needs the `UpgradeCap` and the admin: raises
         `upgrade_cap_unknown`, `cap_not_yours`, `not_admin`. Raises `package_outdated`.
         """
-        versions = await self.client.package_versions(deployment.original_id)
-        newest = deployment.at(versions[-1])
+        original_id = deployment.part(part).original_id
+        versions = await self.client.package_versions(original_id)
+        newest = deployment.at(versions[-1], part)
         if await self._is_published(package, versions):
             return UpgradeResult(None, newest, len(versions))
         locked = locks and UpgradeLocks(self.client, locks, dry_run=self.dry_run)
-        if locked and await locked.find(newest.original_id):
-            sent = await locked.execute(newest.original_id, package)
+        if locked and await locked.find(original_id):
+            sent = await locked.execute(original_id, package)
         else:
-            sent = await self._upgrade_free(package, newest)
+            sent = await self._upgrade_free(package, newest, part)
         if isinstance(sent, Executed):
-            newest = newest.at(sent.published())
+            newest = newest.at(sent.published(), part)
         return UpgradeResult(sent, newest, len(versions) + 1)
 
-    async def _upgrade_free(self, package: CompiledPackage, newest: Deployment) -> Sent:
-        builder = TransactionBuilder()
-        _upgrade(builder, package, newest)
-        await self._require_upgrade_cap(newest.require_upgrade_cap())
+    async def _upgrade_free(self, package: CompiledPackage, newest: Deployment, part: Part) -> Sent:
+        builder, cap = TransactionBuilder(), newest.require_upgrade_cap(part)
+        _upgrade(builder, package, newest.part(part).id, cap)
+        await self._require_upgrade_cap(cap)
         # Until the registries are migrated, they refuse the commands of the next version.
         require_admin(self.client.address, await self._admin(newest))
         return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
@@ -206,7 +248,8 @@ class Publisher:
         try:
             (await self.client.inspect(builder, admin)).raise_for_status()
         except RefusedOnChainError as error:
-            if abort_reason(error, deployment) is not version.EAlreadyMigrated:
+            reasons = (version.EAlreadyMigrated, dag_registry.EAlreadyMigrated)
+            if abort_reason(error, deployment) not in reasons:
                 raise
             return False
         return True
@@ -238,17 +281,13 @@ def publish(
         builder.transfer_objects([upgrade_cap], keeper)
 
 
-def _upgrade(builder: TransactionBuilder, package: CompiledPackage, deployment: Deployment) -> None:
-    """Publish a package as the next version of the deployed one. Raises `upgrade_cap_unknown`."""
-    cap = builder.object(deployment.require_upgrade_cap())
+def _upgrade(
+    builder: TransactionBuilder, package: CompiledPackage, newest_id: Address, upgrade_cap: Address
+) -> None:
+    """Publish a package as the next version of one."""
+    cap = builder.object(upgrade_cap)
     policy, digest = builder.pure(u8, _COMPATIBLE), builder.byte_vector(package.digest)
     framework = (SUI_FRAMEWORK, "package")
     ticket = builder.move_call(*framework, "authorize_upgrade", [cap, policy, digest])
-    receipt = builder.upgrade(package.modules, package.dependencies, deployment.package_id, ticket)
+    receipt = builder.upgrade(package.modules, package.dependencies, newest_id, ticket)
     builder.move_call(*framework, "commit_upgrade", [cap, receipt])
-
-
-async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
-    """The deployment with the newest version that is published."""
-    versions = await client.package_versions(deployment.original_id)
-    return deployment.at(versions[-1])

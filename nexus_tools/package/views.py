@@ -300,7 +300,7 @@ BASES = {
         "tool::Tool": ToolView,
         "leader::Leader": LeaderView,
         "invocation::Invocation": InvocationView,
-        "schedule::Schedule": ScheduleView,
+        "workflows::schedule::Schedule": ScheduleView,
         "value::Ports": PortsView,
     }.items()
 }

@@ -8,10 +8,11 @@ from typing import TypeVar
 from nexus_tools.bindings.runtime import Package
 from nexus_tools.errors import NotNowError
 from nexus_tools.package import PackageClient, Sent
-from nexus_tools.package.move import cleaning as calls
-from nexus_tools.package.move.execution import EntryKey, Execution
 from nexus_tools.package.move.invocation import Invocation, InvocationRequested
-from nexus_tools.package.move.records import Instance, Mark, Run, RunRecord
+from nexus_tools.package.move.run import Run
+from nexus_tools.package.move.workflows import cleaning as calls
+from nexus_tools.package.move.workflows.execution import EntryKey, Execution
+from nexus_tools.package.move.workflows.records import Instance, Mark, RunRecord
 from nexus_tools.registry.execution_history import read_execution_steps
 from nexus_tools.registry.step_commands import add_advance
 from nexus_tools.sui.address import Address

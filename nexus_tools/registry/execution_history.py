@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from nexus_tools.package import PackageClient, RegistryEvent
-from nexus_tools.package.move import execution as moves
 from nexus_tools.package.move.attempt import Attempt
 from nexus_tools.package.move.invocation import (
     InvocationExpired,
@@ -11,7 +10,8 @@ from nexus_tools.package.move.invocation import (
     InvocationRequested,
     InvocationSettled,
 )
-from nexus_tools.package.move.walks import Change
+from nexus_tools.package.move.workflows import execution as moves
+from nexus_tools.package.move.workflows.walks import Change
 from nexus_tools.registry.invocation_history import Step, read_steps
 from nexus_tools.sui.address import Address
 from nexus_tools.workflow import Plan, Run

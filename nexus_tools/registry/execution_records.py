@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 from nexus_tools.bindings.runtime import MoveStruct
 from nexus_tools.package import PackageClient
-from nexus_tools.package.move import records as moves
-from nexus_tools.package.move.execution import EntryKey, Execution, TermsKey
-from nexus_tools.package.move.terms import Terms
+from nexus_tools.package.move import run as move_run
 from nexus_tools.package.move.value import Ports
+from nexus_tools.package.move.workflows import records as moves
+from nexus_tools.package.move.workflows.execution import EntryKey, Execution, TermsKey
+from nexus_tools.package.move.workflows.terms import Terms
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import dynamic_field_id
@@ -72,10 +73,10 @@ class ExecutionRecords:
     async def read_all(self) -> None:
         """Read all records there are."""
         deployment = self._package.deployment
-        run_key, instance_key = map(deployment.type_of, (moves.Run, moves.Instance))
+        run_key, instance_key = map(deployment.type_of, (move_run.Run, moves.Instance))
         for each in await self._package.client.dynamic_fields(self._parent):
             if each.key_type == run_key and each.value is not None:
-                run = self.run_of(moves.Run.bcs.decode(each.key))
+                run = self.run_of(move_run.Run.bcs.decode(each.key))
                 self._keep_run(run, moves.RunRecord.bcs.decode(each.value))
             elif each.key_type == instance_key and each.value is not None:
                 key = moves.Instance.bcs.decode(each.key)
@@ -139,13 +140,13 @@ class ExecutionRecords:
 
     # --- Numbers and names
 
-    def run_of(self, run: moves.Run) -> Run:
+    def run_of(self, run: move_run.Run) -> Run:
         """A run by its name."""
         return Run(self._names[run.vertex], tuple(run.path))
 
-    def key_of(self, run: Run) -> moves.Run:
+    def key_of(self, run: Run) -> move_run.Run:
         """A run by its number."""
-        return moves.Run(self._numbers[run.vertex], run.path)
+        return move_run.Run(self._numbers[run.vertex], run.path)
 
     # --- Private
 

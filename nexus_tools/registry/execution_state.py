@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.package import PackageClient
-from nexus_tools.package.move.execution import Execution
 from nexus_tools.package.move.invocation import Invocation, State
-from nexus_tools.package.move.terms import Terms
 from nexus_tools.package.move.value import Ports, Value
+from nexus_tools.package.move.workflows.execution import Execution
+from nexus_tools.package.move.workflows.terms import Terms
 from nexus_tools.registry.execution_history import (
     RunFailure,
     failures_of,

@@ -15,8 +15,8 @@ from nexus_tools.package import (
     parse_event,
     ports_of,
 )
-from nexus_tools.package.move import execution as calls
-from nexus_tools.package.move.execution import Execution, ExecutionBegun, ExecutionEnded
+from nexus_tools.package.move.workflows import execution as calls
+from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun, ExecutionEnded
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent, Terms
 from nexus_tools.registry.execution_cleaning import add_due, cleanings, end_rest
 from nexus_tools.registry.execution_costs import ExecutionCost
@@ -155,7 +155,7 @@ class Executions(PackageClient):
         max_steps: int,
         lasts_ms: int,
     ) -> TransactionBuilder:
-        builder, package, plan = TransactionBuilder(), self.deployment.package, workflow.plan
+        builder, package, plan = TransactionBuilder(), self.deployment.workflows, workflow.plan
         execution = calls.begin(
             builder,
             package,
@@ -173,7 +173,7 @@ class Executions(PackageClient):
         for backup in terms.leaders[1:]:
             calls.name_backup(builder, package, execution, backup)
         for vertex, ports in terms.values.items():
-            made = make_ports(builder, package, ports_of(ports))
+            made = make_ports(builder, self.deployment.package, ports_of(ports))
             calls.give(builder, package, execution, vertex, made)
         foresight = Foresight(plan)
         foresight.begun([*plan.groups][terms.group])
@@ -265,7 +265,7 @@ class Executions(PackageClient):
         """
         found = await self._owned(execution)
         builder = TransactionBuilder()
-        calls.cancel(builder, self.deployment.package, execution)
+        calls.cancel(builder, self.deployment.workflows, execution)
         await add_due(self, builder, found)
         return await self.send(builder)
 
@@ -273,7 +273,7 @@ class Executions(PackageClient):
         """End an execution whose time is over; anyone may. Raises `execution_unknown`."""
         found = await self.get(execution)
         builder = TransactionBuilder()
-        calls.expire(builder, self.deployment.package, execution)
+        calls.expire(builder, self.deployment.workflows, execution)
         await add_due(self, builder, found)
         return await self.send(builder)
 
@@ -284,7 +284,7 @@ class Executions(PackageClient):
         """
         await self._owned(execution)
         found = await self._consent.leaders_for({}, leaders)
-        builder, package = TransactionBuilder(), self.deployment.package
+        builder, package = TransactionBuilder(), self.deployment.workflows
         calls.name_leader(builder, package, execution, found[0].id)
         for backup in found[1:]:
             calls.name_backup(builder, package, execution, backup.id)
@@ -309,7 +309,7 @@ class Executions(PackageClient):
         parts = await cleanings(self, found)
         for number, part in enumerate(parts):
             builder = TransactionBuilder()
-            part(builder, self.deployment.package, execution)
+            part(builder, self.deployment.workflows, execution)
             sent.append(await self.send(builder))
             if self.dry_run:
                 break

@@ -7,9 +7,18 @@ of them here is equal: whoever has the document knows whether the plan on chain 
 from collections.abc import Sequence
 
 from nexus_tools.package import ports_of
-from nexus_tools.package.move.dag import Group
-from nexus_tools.package.move.plan import Block, Collect, Edge, Input, Port, Source, Variant, Vertex
 from nexus_tools.package.move.value import Ports, Value
+from nexus_tools.package.move.workflows.dag import Group
+from nexus_tools.package.move.workflows.plan import (
+    Block,
+    Collect,
+    Edge,
+    Input,
+    Port,
+    Source,
+    Variant,
+    Vertex,
+)
 from nexus_tools.registry.workflow_limits import EncodedPlan, check_plan
 from nexus_tools.workflow import (
     BlockKind,

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from nexus_tools.bindings.runtime import Package
 from nexus_tools.package import Deployment, make_ports, name_id
-from nexus_tools.package.move import dag as calls
 from nexus_tools.package.move.name import share as share_name
-from nexus_tools.package.move.plan import Block, Edge, Vertex
 from nexus_tools.package.move.value import Ports
+from nexus_tools.package.move.workflows import dag as calls
+from nexus_tools.package.move.workflows.plan import Block, Edge, Vertex
 from nexus_tools.registry.plan_encoding import encoded
 from nexus_tools.registry.workflow_limits import (
     MAX_ARGUMENT_BYTES,
@@ -35,7 +34,7 @@ _MAX_COMMANDS = 1_000
 
 _NONE = 0xFFFF
 
-Step = Callable[[TransactionBuilder, Package, Argument], None]
+Step = Callable[[TransactionBuilder, Deployment, Argument], None]
 """Adds the commands of a step to a transaction that has the workflow as this argument."""
 
 T = TypeVar("T")
@@ -100,23 +99,23 @@ class Publication:
         self, builder: TransactionBuilder, deployment: Deployment, *, has_name: bool
     ) -> Argument:
         """The commands that begin it: the first version of a name makes that, too."""
-        package, registry = deployment.package, deployment.tool_registry
+        dags, tools = deployment.require_dag_registry(), deployment.tool_registry
         terms = (str(self.fqn), self.description, self.document.digest(), self.encoded.tools)
         if has_name:
-            name = name_id(registry, self.fqn.unversioned)
-            return calls.draft_version(builder, package, registry, name, *terms)
-        dag, made = calls.draft(builder, package, registry, *terms)
-        share_name(builder, package, made)
+            name = name_id(tools, self.fqn.unversioned)
+            return calls.draft_version(builder, deployment.workflows, dags, tools, name, *terms)
+        dag, made = calls.draft(builder, deployment.workflows, dags, tools, *terms)
+        share_name(builder, deployment.package, made)
         return dag
 
 
-def batches(steps: Iterable[Step], package: Package) -> list[list[Step]]:
+def batches(steps: Iterable[Step], deployment: Deployment) -> list[list[Step]]:
     """The steps of each transaction, of one at least. Raises `workflow_too_large`."""
     parts: list[list[Step]] = [[]]
     room, commands = _MAX_TRANSACTION_BYTES - _DRAFT_BYTES, _MAX_COMMANDS
     for step in steps:
         alone = TransactionBuilder()
-        step(alone, package, alone.gas)
+        step(alone, deployment, alone.gas)
         size = len(TRANSACTION_KIND.encode(alone.finish()))
         if size > _MAX_TRANSACTION_BYTES or len(alone.commands) > _MAX_COMMANDS:
             raise too_large(
@@ -139,33 +138,35 @@ _DRAFT_BYTES = MAX_ARGUMENT_BYTES + MAX_DESCRIPTION_BYTES + 1_024
 # --- The steps
 
 
-def _add_chunk(chunk: bytes, builder: TransactionBuilder, package: Package, dag: Argument) -> None:
-    calls.add_chunk(builder, package, dag, chunk)
+def _add_chunk(
+    chunk: bytes, builder: TransactionBuilder, deployment: Deployment, dag: Argument
+) -> None:
+    calls.add_chunk(builder, deployment.workflows, dag, chunk)
 
 
 def _add_group(
-    group: calls.Group, builder: TransactionBuilder, package: Package, dag: Argument
+    group: calls.Group, builder: TransactionBuilder, deployment: Deployment, dag: Argument
 ) -> None:
-    calls.add_group(builder, package, dag, group.name, group.vertices)
+    calls.add_group(builder, deployment.workflows, dag, group.name, group.vertices)
 
 
 def _add_defaults(
-    number: int, values: Ports, builder: TransactionBuilder, package: Package, dag: Argument
+    number: int, values: Ports, builder: TransactionBuilder, deployment: Deployment, dag: Argument
 ) -> None:
-    made = make_ports(builder, package, values)
-    calls.add_defaults(builder, package, dag, number, made)
+    made = make_ports(builder, deployment.package, values)
+    calls.add_defaults(builder, deployment.workflows, dag, number, made)
 
 
 def _add_blocks(
     page: int,
     blocks: Sequence[Block],
     builder: TransactionBuilder,
-    package: Package,
+    deployment: Deployment,
     dag: Argument,
 ) -> None:
     calls.add_blocks(
         builder,
-        package,
+        deployment.workflows,
         dag,
         [block.is_region for block in blocks],
         [block.around for block in blocks],
@@ -181,19 +182,19 @@ def _add_blocks(
     ]
     for part in _parts(collects, lambda each: 2 * (len(each[1]) + len(each[2])) + 4):
         places, rows, sources = zip(*part, strict=True)
-        calls.add_collects(builder, package, dag, page, bytes(places), rows, sources)
+        calls.add_collects(builder, deployment.workflows, dag, page, bytes(places), rows, sources)
 
 
 def _add_vertices(
     page: int,
     vertices: Sequence[Vertex],
     builder: TransactionBuilder,
-    package: Package,
+    deployment: Deployment,
     dag: Argument,
 ) -> None:
     calls.add_vertices(
         builder,
-        package,
+        deployment.workflows,
         dag,
         [vertex.tool for vertex in vertices],
         [vertex.blocks for vertex in vertices],
@@ -210,7 +211,9 @@ def _add_vertices(
     ]
     for named in _parts(ports, lambda each: len(each[1]) + 2):
         places, names, flags = zip(*named, strict=True)
-        calls.add_ports(builder, package, dag, page, bytes(places), names, bytes(flags))
+        calls.add_ports(
+            builder, deployment.workflows, dag, page, bytes(places), names, bytes(flags)
+        )
     sources = [
         (place, number, (source.origin, int(source.is_again), *source.rounds))
         for place, vertex in enumerate(vertices)
@@ -219,7 +222,9 @@ def _add_vertices(
     ]
     for fed in _parts(sources, lambda each: 2 * len(each[2]) + 2):
         places, numbers, rows = zip(*fed, strict=True)
-        calls.add_sources(builder, package, dag, page, bytes(places), bytes(numbers), rows)
+        calls.add_sources(
+            builder, deployment.workflows, dag, page, bytes(places), bytes(numbers), rows
+        )
     edges = [
         (place, variant.name, edge.port, _row(edge))
         for place, vertex in enumerate(vertices)
@@ -228,11 +233,15 @@ def _add_vertices(
     ]
     for led in _parts(edges, lambda each: len(each[1]) + len(each[2]) + 2 * len(each[3]) + 4):
         places, variants, names, rows = zip(*led, strict=True)
-        calls.add_edges(builder, package, dag, page, bytes(places), variants, names, rows)
+        calls.add_edges(
+            builder, deployment.workflows, dag, page, bytes(places), variants, names, rows
+        )
 
 
-def _check_page(page: int, builder: TransactionBuilder, package: Package, dag: Argument) -> None:
-    calls.check(builder, package, dag, page)
+def _check_page(
+    page: int, builder: TransactionBuilder, deployment: Deployment, dag: Argument
+) -> None:
+    calls.check(builder, deployment.workflows, dag, page)
 
 
 def _row(edge: Edge) -> list[int]:

@@ -7,10 +7,10 @@ from typing import Any
 from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotFoundError
 from nexus_tools.package import Deployment, PackageClient
-from nexus_tools.package.move.execution import Execution
 from nexus_tools.package.move.invocation import Invocation, State
 from nexus_tools.package.move.value import Ports
 from nexus_tools.package.move.value import Value as JsonValue
+from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address

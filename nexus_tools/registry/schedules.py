@@ -14,11 +14,11 @@ from nexus_tools.package import (
     parse_event,
     ports_of,
 )
-from nexus_tools.package.move import execution as executions
-from nexus_tools.package.move import schedule as calls
-from nexus_tools.package.move import timing as timings
-from nexus_tools.package.move.execution import Execution, TermsKey
-from nexus_tools.package.move.schedule import (
+from nexus_tools.package.move.workflows import execution as executions
+from nexus_tools.package.move.workflows import schedule as calls
+from nexus_tools.package.move.workflows import timing as timings
+from nexus_tools.package.move.workflows.execution import Execution, TermsKey
+from nexus_tools.package.move.workflows.schedule import (
     Cursor,
     Order,
     OrderKey,
@@ -27,8 +27,8 @@ from nexus_tools.package.move.schedule import (
     ScheduleCreated,
     ScheduleTriggered,
 )
-from nexus_tools.package.move.terms import Terms
-from nexus_tools.package.move.timing import Plan, Timing
+from nexus_tools.package.move.workflows.terms import Terms
+from nexus_tools.package.move.workflows.timing import Plan, Timing
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
 from nexus_tools.registry.consent import Terms as Consented
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
@@ -132,7 +132,7 @@ class Schedules(PackageClient):
         funds_mist: int,
     ) -> TransactionBuilder:
         """The transaction that creates a schedule."""
-        builder, package = TransactionBuilder(), self.deployment.package
+        builder, package = TransactionBuilder(), self.deployment.workflows
         schedule = calls.create(
             builder,
             package,
@@ -153,7 +153,7 @@ class Schedules(PackageClient):
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
         for vertex, values in terms.values.items():
-            ports = make_ports(builder, package, ports_of(values))
+            ports = make_ports(builder, self.deployment.package, ports_of(values))
             calls.give(builder, package, schedule, vertex, ports)
         for backup in terms.leaders[1:]:
             calls.name_backup(builder, package, schedule, backup)
@@ -161,7 +161,7 @@ class Schedules(PackageClient):
         return builder
 
     def _timing(self, builder: TransactionBuilder, timing: Timing) -> Argument:
-        package, late_ms = self.deployment.package, timing.max_late_ms
+        package, late_ms = self.deployment.workflows, timing.max_late_ms
         match timing.plan:
             case Plan.Every(interval_ms, first_at_ms, until_ms):
                 return timings.every(builder, package, interval_ms, first_at_ms, until_ms, late_ms)
@@ -223,9 +223,13 @@ class Schedules(PackageClient):
 
         Raises `not_owner` or `values_too_large`.
         """
-        builder, package = TransactionBuilder(), self.deployment.package
+        builder, package = TransactionBuilder(), self.deployment.workflows
         calls.give(
-            builder, package, schedule, vertex, make_ports(builder, package, ports_of(values))
+            builder,
+            package,
+            schedule,
+            vertex,
+            make_ports(builder, self.deployment.package, ports_of(values)),
         )
         return await self.send(builder)
 
@@ -234,7 +238,7 @@ class Schedules(PackageClient):
 
         Raises `leaders_named`, `not_owner`, `leader_not_active` or `same_leader`.
         """
-        builder, package = TransactionBuilder(), self.deployment.package
+        builder, package = TransactionBuilder(), self.deployment.workflows
         match leaders:
             case [leader, *backups] if len(backups) <= 1:
                 calls.name_leader(builder, package, schedule, leader)
@@ -265,9 +269,9 @@ class Schedules(PackageClient):
         builder, found = TransactionBuilder(), await self.get(schedule)
         left = await self._collect(builder, schedule)
         if not found.is_cancelled:
-            calls.cancel(builder, self.deployment.package, schedule)
+            calls.cancel(builder, self.deployment.workflows, schedule)
         if found.running == left:
-            calls.delete(builder, self.deployment.package, schedule)
+            calls.delete(builder, self.deployment.workflows, schedule)
         return await self.send(builder)
 
     async def delete(self, schedule: Address) -> Sent:
@@ -278,7 +282,7 @@ class Schedules(PackageClient):
         """
         builder = TransactionBuilder()
         await self._collect(builder, schedule)
-        calls.delete(builder, self.deployment.package, schedule)
+        calls.delete(builder, self.deployment.workflows, schedule)
         return await self.send(builder)
 
     # --- For anyone
@@ -303,7 +307,7 @@ class Schedules(PackageClient):
         self, builder: TransactionBuilder, schedule: Address, began: Sequence[Execution]
     ) -> int:
         """Collect what has ended, or is late and ends by this; how many executions that were."""
-        package, count = self.deployment.package, 0
+        package, count = self.deployment.workflows, 0
         for execution in began:
             if execution.ended_at_ms is None:
                 if execution.walks.under_way or not await self._is_late(execution.id):
@@ -348,7 +352,7 @@ class Schedules(PackageClient):
     ) -> None:
         """The commands of `trigger`; of what it `began`, what has ended is collected first."""
         await self._add_collects(builder, schedule.id, began)
-        package, registry = self.deployment.package, self.deployment.leader_registry
+        package, registry = self.deployment.workflows, self.deployment.leader_registry
         if leader is None:
             calls.trigger_by_anyone(builder, package, schedule.id, registry, schedule.dag)
         else:
@@ -361,7 +365,7 @@ class Schedules(PackageClient):
         `trigger` says. Raises `schedule_unknown`, `not_named`, `not_worker`, `not_by_event`,
         `wrong_version` or `not_accepting`.
         """
-        builder, package = TransactionBuilder(), self.deployment.package
+        builder, package = TransactionBuilder(), self.deployment.workflows
         dag, registry = (await self.get(schedule)).dag, self.deployment.leader_registry
         await self._collect(builder, schedule)
         place = event.checkpoint, event.transaction, event.event

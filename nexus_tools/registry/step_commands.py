@@ -11,8 +11,8 @@ from itertools import islice
 
 from nexus_tools.bindings.runtime import ObjectInput
 from nexus_tools.package import Deployment, tool_id
-from nexus_tools.package.move import execution as calls
-from nexus_tools.package.move.walks import Change
+from nexus_tools.package.move.workflows import execution as calls
+from nexus_tools.package.move.workflows.walks import Change
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import Answer, Outcome, ToolFqn
@@ -206,7 +206,7 @@ def add_advance(
     invocation: Address,
 ) -> None:
     """The command that goes on with a closed invocation."""
-    calls.advance(builder, deployment.package, execution, dag, invocation)
+    calls.advance(builder, deployment.workflows, execution, dag, invocation)
 
 
 class StepCommands:
@@ -233,7 +233,7 @@ class StepCommands:
         step: ExecutionStep,
     ) -> None:
         """The command of a step. Its sender is a worker of the leader, or owns the execution."""
-        package, dag = self._deployment.package, self._dag
+        package, dag = self._deployment.workflows, self._dag
         match step:
             case RequestRun(run):
                 named = execution, dag, self._tools[run.vertex], leader

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.package.move.dag import Group
-from nexus_tools.package.move.plan import Block, Vertex
 from nexus_tools.package.move.value import Ports
+from nexus_tools.package.move.workflows.dag import Group
+from nexus_tools.package.move.workflows.plan import Block, Vertex
 from nexus_tools.sui.bcs import vector
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES
 from nexus_tools.workflow import Document, Plan

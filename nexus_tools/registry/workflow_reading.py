@@ -13,9 +13,9 @@ from typing import Any
 from nexus_tools.bindings.runtime import MoveStruct
 from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.package import PackageClient, tool_id
-from nexus_tools.package.move.dag import BlockPage, Chunk, Dag, Defaults, VertexPage
-from nexus_tools.package.move.plan import Block, Vertex
 from nexus_tools.package.move.value import Ports
+from nexus_tools.package.move.workflows.dag import BlockPage, Chunk, Dag, Defaults, VertexPage
+from nexus_tools.package.move.workflows.plan import Block, Vertex
 from nexus_tools.registry.plan_encoding import encoded
 from nexus_tools.registry.workflow_limits import MAX_CHUNKS, MAX_DOCUMENT_BYTES, PAGE
 from nexus_tools.sui.address import Address

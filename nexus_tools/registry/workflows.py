@@ -8,17 +8,17 @@ from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, Vali
 from nexus_tools.package import (
     PackageClient,
     Sent,
+    dag_id,
     event_filter,
     name_id,
     parse_event,
     require_owner,
-    tool_id,
 )
-from nexus_tools.package.move import dag as calls
-from nexus_tools.package.move.dag import Dag, DagPublished
 from nexus_tools.package.move.name import Name
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry
+from nexus_tools.package.move.workflows import dag as calls
+from nexus_tools.package.move.workflows.dag import Dag, DagPublished
 from nexus_tools.registry.listing import Fqn, parse_fqn
 from nexus_tools.registry.publication import Progress, Publication, Step, batches
 from nexus_tools.registry.workflow_reading import (
@@ -89,34 +89,34 @@ class Workflows(PackageClient):
         `workflow_differs`.
         """
         wanted = Publication.of(await self._valid(document), parse_fqn(fqn), description)
-        dag_id = self._id(wanted.fqn)
+        id_ = self._id(wanted.fqn)
         dag, has_name = await self._begun(wanted)
         done = Progress()
         if dag is not None:
             if dag.is_published:
-                return PublishResult(wanted.fqn, dag_id, ())
+                return PublishResult(wanted.fqn, id_, ())
             done = await self._progress(wanted, dag.value)
-        parts = batches(wanted.steps(done), self.deployment.package)
+        parts = batches(wanted.steps(done), self.deployment)
         sent: list[Sent] = []
         for number, part in enumerate(parts):
             builder = TransactionBuilder()
             if dag is None and number == 0:
                 begun = wanted.draft(builder, self.deployment, has_name=has_name)
             else:
-                begun = builder.object(dag_id, mutable=True)
+                begun = builder.object(id_, mutable=True)
             self._add(builder, begun, part, is_last=number == len(parts) - 1)
             sent.append(await self.send(builder))
             if self.dry_run:
-                return PublishResult(wanted.fqn, dag_id, tuple(sent), len(parts) - 1)
+                return PublishResult(wanted.fqn, id_, tuple(sent), len(parts) - 1)
             on_sent(len(sent), len(parts))
-        return PublishResult(wanted.fqn, dag_id, tuple(sent))
+        return PublishResult(wanted.fqn, id_, tuple(sent))
 
     def _add(
         self, builder: TransactionBuilder, dag: Argument, steps: Iterable[Step], *, is_last: bool
     ) -> None:
-        package = self.deployment.package
+        package = self.deployment.workflows
         for step in steps:
-            step(builder, package, dag)
+            step(builder, self.deployment, dag)
         if is_last:
             calls.publish(builder, package, dag)
         else:
@@ -237,7 +237,7 @@ class Workflows(PackageClient):
         )
 
     def _id(self, fqn: ToolFqn) -> Address:
-        return tool_id(self.deployment.tool_registry, fqn)
+        return dag_id(self.deployment.require_dag_registry(), fqn)
 
     def _is_dag(self, value: Object) -> bool:
         return value.type == self.deployment.type_of(Dag)

@@ -8,10 +8,11 @@ import random
 from dataclasses import dataclass
 
 from nexus_tools.package import PackageClient, make_ports, name_id, parse_event, ports_of, tool_id
-from nexus_tools.package.move import dag as dag_calls
-from nexus_tools.package.move import execution as calls
 from nexus_tools.package.move import invocation as closing
-from nexus_tools.package.move.execution import (
+from nexus_tools.package.move.invocation import InvocationRequested
+from nexus_tools.package.move.workflows import dag as dag_calls
+from nexus_tools.package.move.workflows import execution as calls
+from nexus_tools.package.move.workflows.execution import (
     Execution,
     ExecutionAdvanced,
     ExecutionBegun,
@@ -19,7 +20,6 @@ from nexus_tools.package.move.execution import (
     RegionGathered,
     RunRefused,
 )
-from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.registry.publication import Progress, Publication, batches
 from nexus_tools.registry.workflow_reading import PublishedWorkflow

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from nexus_tools.package.move import records as moves
-from nexus_tools.package.move.execution import Execution
+from nexus_tools.package.move.workflows import records as moves
+from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.workflow import (
     DIALECT,
     Document,

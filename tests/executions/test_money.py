@@ -4,8 +4,8 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.package import PackageClient
-from nexus_tools.package.move import execution as calls
 from nexus_tools.package.move import invocation as closing
+from nexus_tools.package.move.workflows import execution as calls
 from nexus_tools.registry import Executions
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.workflow import structure_of

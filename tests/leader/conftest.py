@@ -45,13 +45,13 @@ from nexus_tools.package import (
     parse_event,
     ports_of,
 )
-from nexus_tools.package.move import execution as moves
 from nexus_tools.package.move.invocation import (
     Invocation,
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
 )
+from nexus_tools.package.move.workflows import execution as moves
 from nexus_tools.pytest_plugin import LocalnetFixture
 from nexus_tools.registry import (
     Invocations,

@@ -4,13 +4,13 @@ from nexus_tools.client import Cursor, EventRecord, Progress
 from nexus_tools.leader.end import Closed
 from nexus_tools.leader.event_page import EventPage
 from nexus_tools.package import Deployment
-from nexus_tools.package.move.execution import (
+from nexus_tools.package.move.run import Run
+from nexus_tools.package.move.workflows.execution import (
     ExecutionAdvanced,
     ExecutionEnded,
     ExecutionLeadersChanged,
 )
-from nexus_tools.package.move.records import Run
-from nexus_tools.package.move.walks import Change
+from nexus_tools.package.move.workflows.walks import Change
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import boolean, option, record, string, u8, u64, vector
 from nexus_tools.sui.digest import Digest

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.package.move import dag as calls
-from nexus_tools.package.move import execution as moves
 from nexus_tools.package.move.invocation import InvocationRequested
+from nexus_tools.package.move.workflows import dag as calls
+from nexus_tools.package.move.workflows import execution as moves
 from nexus_tools.registry import PublishedWorkflow, RequestRun, StepCommands
 from nexus_tools.registry.publication import Progress, Publication
 from nexus_tools.sui.builder import TransactionBuilder

@@ -6,9 +6,9 @@ import pytest
 
 from nexus_tools.client import Cursor, EventRecord, follow_events
 from nexus_tools.package import event_filter, parse_event
-from nexus_tools.package.move import execution as executions
-from nexus_tools.package.move import schedule as moves
-from nexus_tools.package.move.timing import Plan, Timing
+from nexus_tools.package.move.workflows import execution as executions
+from nexus_tools.package.move.workflows import schedule as moves
+from nexus_tools.package.move.workflows.timing import Plan, Timing
 from nexus_tools.registry import Schedules
 from nexus_tools.toolkit import Variant, tool
 from nexus_tools.workflow import DIALECT, Document, Vertex

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.package.move import dag as dag_calls
+from nexus_tools.package.move.workflows import dag as dag_calls
 from nexus_tools.registry import (
     Invocations,
     LeaderRegistry,

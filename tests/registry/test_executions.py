@@ -5,8 +5,8 @@ import json
 import pytest
 
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
-from nexus_tools.package.move.execution import ExecutionEnded
 from nexus_tools.package.move.invocation import InvocationRequested
+from nexus_tools.package.move.workflows.execution import ExecutionEnded
 from nexus_tools.registry import (
     Executions,
     Foresight,

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.package import ports_of
-from nexus_tools.package.move.dag import Group
+from nexus_tools.package.move.workflows.dag import Group
 from nexus_tools.registry.publication import Publication
 from nexus_tools.registry.workflow_limits import MAX_DOCUMENT_BYTES
 from nexus_tools.tool import ToolFqn

@@ -3,7 +3,7 @@ import pytest
 from nexus_tools.client import Simulated
 from nexus_tools.errors import NexusError, NotAllowedError, NotFoundError, ValidationError
 from nexus_tools.package import name_id, parse_event, tool_id
-from nexus_tools.package.move.dag import DagPublished
+from nexus_tools.package.move.workflows.dag import DagPublished
 from nexus_tools.registry import Workflows
 from nexus_tools.sui.object import Immutable, Shared
 from nexus_tools.tool import ToolFqn

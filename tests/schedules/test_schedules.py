@@ -3,10 +3,10 @@
 import pytest
 
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
-from nexus_tools.package.move import execution as executions
-from nexus_tools.package.move.execution import Execution, ExecutionBegun
-from nexus_tools.package.move.schedule import Cursor, ScheduleCollected, ScheduleTriggered
-from nexus_tools.package.move.timing import Plan, Timing
+from nexus_tools.package.move.workflows import execution as executions
+from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun
+from nexus_tools.package.move.workflows.schedule import Cursor, ScheduleCollected, ScheduleTriggered
+from nexus_tools.package.move.workflows.timing import Plan, Timing
 from nexus_tools.registry import LeaderRegistry, Schedules, ToolRegistry
 
 pytestmark = pytest.mark.anyio

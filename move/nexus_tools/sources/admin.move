@@ -39,10 +39,8 @@ public fun accept(self: &mut Admin, ctx: &TxContext) {
 /// Who the admin is, and to whom the administration is offered.
 public fun owner(self: &Admin): &Owner { &self.owner }
 
-// === Package functions ===
-
 /// Aborts with `owner::ENotOwner` unless the sender is the admin.
-public(package) fun check(self: &Admin, ctx: &TxContext) { self.owner.check(ctx) }
+public fun check(self: &Admin, ctx: &TxContext) { self.owner.check(ctx) }
 
 // === Test-only functions ===
 

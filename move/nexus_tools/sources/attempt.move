@@ -6,7 +6,7 @@
 module nexus_tools::attempt;
 
 use nexus_tools::leader_registry::LeaderSettings;
-use nexus_tools::records::Run;
+use nexus_tools::run::Run;
 
 // === Constants ===
 
@@ -22,6 +22,13 @@ public struct Attempt has copy, drop, store {
     number: u8,
 }
 
+// === Public functions ===
+
+/// An attempt of a run. To request it takes a `Permit`.
+public fun new(execution: ID, run: Run, number: u8): Attempt {
+    Attempt { execution, run, number }
+}
+
 // === Views ===
 
 /// The execution that it belongs to.
@@ -33,15 +40,9 @@ public fun run(self: &Attempt): Run { self.run }
 /// Which attempt of the run it is.
 public fun number(self: &Attempt): u8 { self.number }
 
-// === Package functions ===
-
-public(package) fun new(execution: ID, run: Run, number: u8): Attempt {
-    Attempt { execution, run, number }
-}
-
 /// What settling an invocation and failing it pays, but for the bytes of the answer. An
 /// attempt's inputs are in records, which its closing rewrites.
-public(package) fun fees_mist(
+public fun fees_mist(
     self: &Option<Attempt>,
     settings: &LeaderSettings,
     input_bytes: u64,
@@ -55,4 +56,4 @@ public(package) fun fees_mist(
 }
 
 /// The bytes that the closing of an attempt rewrites besides its invocation.
-public(package) fun record_bytes(): u64 { RECORD_BYTES }
+public fun record_bytes(): u64 { RECORD_BYTES }

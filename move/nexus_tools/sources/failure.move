@@ -46,7 +46,7 @@ public(package) fun check(reason: &ascii::String, detail: &String) {
 
 /// The ports of a failure, `reason` and `detail`, as JSON strings. A detail that a string in
 /// JSON would have to escape is left out.
-public(package) fun port(reason: &ascii::String, detail: &String, name: &ascii::String): Value {
+public fun port(reason: &ascii::String, detail: &String, name: &ascii::String): Value {
     let text = if (name.as_bytes() == &b"reason") reason.as_bytes() else detail.as_bytes();
     let is_plain = text.all!(|byte| *byte >= 0x20 && *byte != QUOTE && *byte != BACKSLASH);
     let mut json = b"\"";

@@ -23,6 +23,7 @@ use nexus_tools::failure;
 use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::{LeaderRegistry, LeaderSettings};
 use nexus_tools::payment;
+use nexus_tools::permit::Permit;
 use nexus_tools::tool::Tool;
 use nexus_tools::value::{Self, Ports, Value};
 use nexus_tools::version;
@@ -83,10 +84,12 @@ const ENotRequester: u64 = 20;
 const ENotClosed: u64 = 21;
 /// The invocation is not settled: it has no answer.
 const ENotSettled: u64 = 22;
-/// The invocation belongs to an execution: `execution::clean_invocation` deletes it.
+/// The invocation belongs to an execution: that one deletes it.
 const EOfExecution: u64 = 23;
 /// The invocation is not failed or expired: there is no reason why it has no answer.
 const ENotFailed: u64 = 24;
+/// The invocation is no attempt of this execution.
+const EWrongExecution: u64 = 25;
 
 // === Constants ===
 
@@ -334,7 +337,17 @@ public fun fail(
 /// `EClosed` or `ENotExpired`.
 public fun expire(self: &mut Invocation, clock: &Clock) {
     assert!(!self.is_closed(), EClosed);
-    assert!(self.expire_if_due(clock), ENotExpired);
+    assert!(clock.timestamp_ms() >= self.expires_at_ms(), ENotExpired);
+    self.state = State::Expired;
+    event::emit(InvocationExpired {
+        invocation: object::id(self),
+        tool: self.tool,
+        fqn: self.fqn,
+        requester: self.requester,
+        leaders: self.leaders,
+        refund_mist: self.payment.value(),
+    });
+    self.refund();
 }
 
 /// Deletes a closed invocation. The storage rebate is the sender's. Aborts with `EOfExecution`,
@@ -343,6 +356,56 @@ public fun delete(self: Invocation, ctx: &TxContext) {
     assert!(self.attempt.is_none(), EOfExecution);
     assert!(self.requester == ctx.sender(), ENotRequester);
     assert!(self.is_closed(), ENotClosed);
+    self.destroy();
+}
+
+// === Public functions: attempts ===
+
+/// Requests an attempt by leaders that the tool accepts, for a package that may; shares it, and
+/// gives its id and the bytes that it takes.
+public fun request_attempt(
+    _: Permit,
+    attempt: Attempt,
+    tool: &Tool,
+    requester: address,
+    leaders: vector<ID>,
+    settings: &LeaderSettings,
+    max_outcome_bytes: u64,
+    keeps_detail: bool,
+    payment: Balance<SUI>,
+    clock: &Clock,
+    ctx: &mut TxContext,
+): (ID, u64) {
+    let invocation = create(
+        tool,
+        option::some(attempt),
+        requester,
+        value::ports(vector[], vector[]),
+        leaders,
+        settings,
+        max_outcome_bytes,
+        keeps_detail,
+        payment,
+        clock,
+        ctx,
+    );
+    let (id, bytes) = (object::id(&invocation), bcs::to_bytes(&invocation).length() + OBJECT_BYTES);
+    transfer::share_object(invocation);
+    (id, bytes)
+}
+
+/// Takes what is left of the payment of an attempt, which its execution shows to be its own.
+/// Aborts with `EWrongExecution` or `ENotClosed`.
+public fun take_rest(self: &mut Invocation, execution: &UID): Balance<SUI> {
+    self.check_execution(execution);
+    assert!(self.is_closed(), ENotClosed);
+    self.payment.withdraw_all()
+}
+
+/// Deletes an attempt whose payment was taken, which its execution shows to be its own. Aborts
+/// with `EWrongExecution`.
+public fun delete_attempt(self: Invocation, execution: &UID) {
+    self.check_execution(execution);
     self.destroy();
 }
 
@@ -398,7 +461,7 @@ public fun attempt(self: &Invocation): Option<Attempt> { self.attempt }
 
 /// A port of what it came to: of the answer, or the `reason` or `detail` of a failure, as JSON
 /// strings. Aborts with `value::EUnknownPort`.
-public(package) fun output(self: &Invocation, name: &ascii::String): Value {
+public fun output(self: &Invocation, name: &ascii::String): Value {
     match (&self.state) {
         State::Settled { ports, .. } => ports.port(name),
         State::Failed { reason, detail, .. } => failure::port(reason, detail, name),
@@ -441,6 +504,12 @@ public fun ports(self: &Invocation): &Ports {
 
 // === Package functions ===
 
+/// Aborts with `EWrongExecution` unless it is an attempt of the execution.
+public(package) fun check_execution(self: &Invocation, execution: &UID) {
+    let execution = execution.to_inner();
+    assert!(self.attempt.is_some_and!(|each| each.execution() == execution), EWrongExecution);
+}
+
 /// Settles with an answer that need not be signed, or is.
 public(package) fun settle_answer(
     self: &mut Invocation,
@@ -477,66 +546,15 @@ public(package) fun settle_answer(
 }
 
 
-/// Requests an attempt by leaders that the tool accepts, shares it, and gives its id and the
-/// bytes that it takes.
-public(package) fun request_attempt(
-    attempt: Attempt,
-    tool: &Tool,
-    requester: address,
-    leaders: vector<ID>,
-    settings: &LeaderSettings,
-    max_outcome_bytes: u64,
-    keeps_detail: bool,
-    payment: Balance<SUI>,
-    clock: &Clock,
-    ctx: &mut TxContext,
-): (ID, u64) {
-    let invocation = create(
-        tool,
-        option::some(attempt),
-        requester,
-        value::ports(vector[], vector[]),
-        leaders,
-        settings,
-        max_outcome_bytes,
-        keeps_detail,
-        payment,
-        clock,
-        ctx,
-    );
-    let (id, bytes) = (object::id(&invocation), bcs::to_bytes(&invocation).length() + OBJECT_BYTES);
-    transfer::share_object(invocation);
-    (id, bytes)
-}
+// === Private functions ===
 
-/// Expires an invocation that no leader closed in time; false if one still may.
-public(package) fun expire_if_due(self: &mut Invocation, clock: &Clock): bool {
-    if (clock.timestamp_ms() < self.expires_at_ms()) return false;
-    self.state = State::Expired;
-    event::emit(InvocationExpired {
-        invocation: object::id(self),
-        tool: self.tool,
-        fqn: self.fqn,
-        requester: self.requester,
-        leaders: self.leaders,
-        refund_mist: self.payment.value(),
-    });
-    self.refund();
-    true
-}
-
-/// Takes what is left of the payment of a closed attempt.
-public(package) fun take_rest(self: &mut Invocation): Balance<SUI> { self.payment.withdraw_all() }
-
-/// Deletes a closed invocation whose payment was taken.
-public(package) fun destroy(self: Invocation) {
+/// Deletes a closed invocation of whose payment nothing is left.
+fun destroy(self: Invocation) {
     let Invocation { id, tool, fqn, requester, payment, .. } = self;
     payment.destroy_zero();
     event::emit(InvocationDeleted { invocation: id.to_inner(), tool, fqn, requester });
     id.delete();
 }
-
-// === Private functions ===
 
 /// The id of a leader that can be named in an invocation of the tool.
 fun accepted(tool: &Tool, leader: &Leader): ID {

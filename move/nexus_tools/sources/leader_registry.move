@@ -205,15 +205,15 @@ public fun max_ports_bytes(self: &LeaderSettings): u64 { self.max_ports_bytes }
 /// How often the settings were set.
 public fun revision(self: &LeaderSettings): u64 { self.revision }
 
-// === Package functions ===
-
 /// Aborts with `version::EWrongVersion` if the registry belongs to another version of the package.
-public(package) fun check_version(self: &LeaderRegistry) { self.version.check() }
+public fun check_version(self: &LeaderRegistry) { self.version.check() }
 
 /// Aborts with `ENotAccepting` if there are to be no new leaders and invocations.
-public(package) fun check_accepting(self: &LeaderRegistry) {
+public fun check_accepting(self: &LeaderRegistry) {
     assert!(self.settings.accepting, ENotAccepting);
 }
+
+// === Package functions ===
 
 /// The id from which leaders are derived. The Sui verifier demands that an id is claimed in the
 /// function that creates the object, which is in `leader`.

@@ -6,6 +6,7 @@ module nexus_tools::name;
 
 use nexus_tools::fqn;
 use nexus_tools::owner::{Self, Owner};
+use nexus_tools::permit::Permit;
 use nexus_tools::tool_registry::ToolRegistry;
 use std::ascii::String;
 use sui::derived_object;
@@ -14,6 +15,8 @@ use sui::derived_object;
 
 /// A version of this name is registered: its owner alone registers further ones.
 const ENameTaken: u64 = 0;
+/// The FQN does not follow the grammar `domain.name@version`: see the module `fqn`.
+const EInvalidFqn: u64 = 1;
 
 // === Structs ===
 
@@ -41,6 +44,16 @@ public fun offer(self: &mut Name, offered: Option<address>, ctx: &TxContext) {
 public fun accept(self: &mut Name, ctx: &TxContext) {
     let name = object::id(self);
     self.owner.accept(name, ctx);
+}
+
+/// The name of an FQN that has no other version yet, for a package that may claim it: the sender
+/// owns it, and shares it in the same transaction. Aborts with `ENameTaken`, `EInvalidFqn`,
+/// `version::EWrongVersion` or `tool_registry::ENotAccepting`.
+public fun claim(_: Permit, registry: &mut ToolRegistry, fqn: &String, ctx: &mut TxContext): Name {
+    registry.check_version();
+    registry.check_accepting();
+    assert!(fqn::is_valid(fqn), EInvalidFqn);
+    of_first_version(registry, fqn, ctx)
 }
 
 // === Views ===

@@ -56,7 +56,7 @@ public(package) fun sender(ctx: &TxContext): Owner {
 }
 
 /// Aborts with `ENotOwner` unless the sender owns.
-public(package) fun check(self: &Owner, ctx: &TxContext) {
+public fun check(self: &Owner, ctx: &TxContext) {
     assert!(self.is_sender(ctx), ENotOwner);
 }
 

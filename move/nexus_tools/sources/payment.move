@@ -10,6 +10,6 @@ use sui::sui::SUI;
 // === Package functions ===
 
 /// Pays `balance` to an address; nothing happens if there is nothing to pay.
-public(package) fun pay(balance: Balance<SUI>, to: address) {
+public fun pay(balance: Balance<SUI>, to: address) {
     if (balance.value() == 0) balance.destroy_zero() else balance.send_funds(to);
 }

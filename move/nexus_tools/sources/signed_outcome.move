@@ -1,10 +1,9 @@
 /// Answers that the tool signs: a leader can invent none, and can ask the tool nothing else.
 ///
-/// What is signed covers the inputs. Those of an attempt are values by reference: they are put
-/// together on chain, in the transaction that settles it.
+/// What is signed covers the inputs. Those of an attempt are values by reference: its execution puts
+/// them together on chain, in the transaction that settles it.
 module nexus_tools::signed_outcome;
 
-use nexus_tools::inputs::Inputs;
 use nexus_tools::invocation::Invocation;
 use nexus_tools::leader::Leader;
 use nexus_tools::value::Ports;
@@ -20,10 +19,8 @@ use sui::hash;
 const EWrongKey: u64 = 0;
 /// The signature is none by this key of this answer to these inputs of this invocation.
 const EWrongSignature: u64 = 1;
-/// These are the inputs of another invocation.
-const EWrongInputs: u64 = 2;
-/// The invocation is an attempt to carry a run: use `settle_attempt`.
-const EIsAttempt: u64 = 3;
+/// The invocation is an attempt to carry a run: its execution settles it.
+const EIsAttempt: u64 = 2;
 
 // === Constants ===
 
@@ -51,11 +48,12 @@ public fun settle(
     invocation.settle_answer(leader, variant, ports, clock, ctx)
 }
 
-/// Settles an attempt in the same way, with all its inputs loaded. Aborts with `EWrongInputs`,
-/// `inputs::ENotLoaded`, and as `settle` does.
+/// Settles an attempt in the same way, which its execution shows to be its own: it says what its
+/// inputs are. Aborts with `invocation::EWrongExecution`, and as `settle` does.
 public fun settle_attempt(
     invocation: &mut Invocation,
-    inputs: Inputs,
+    execution: &UID,
+    inputs: &Ports,
     leader: &Leader,
     variant: String,
     ports: Ports,
@@ -64,8 +62,8 @@ public fun settle_attempt(
     clock: &Clock,
     ctx: &TxContext,
 ): bool {
-    assert!(inputs.invocation() == object::id(invocation), EWrongInputs);
-    let message = message_of(invocation, &inputs.into_ports(), &variant, &ports);
+    invocation.check_execution(execution);
+    let message = message_of(invocation, inputs, &variant, &ports);
     verify(invocation, &key, &signature, &message);
     invocation.settle_answer(leader, variant, ports, clock, ctx)
 }

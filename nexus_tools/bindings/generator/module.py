@@ -127,7 +127,7 @@ class _Writer:
     def _struct(self, struct: StructContents) -> list[str]:
         name, held = class_name(struct.name), held_parameters(struct.type_parameters)
         variables = [self._names(struct.type_parameters)[place] for place in held]
-        own_base = self._bases.get(f"{self._module.name}::{struct.name}")
+        own_base = self._bases.get(struct.name)
         bases = [
             *([self._scope.base(own_base)] if own_base else []),
             self._scope.use("MoveStruct"),

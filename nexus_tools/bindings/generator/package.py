@@ -2,12 +2,11 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
-from nexus_tools.bindings.generator.contents import ModuleContents
 from nexus_tools.bindings.generator.framework import Framework
 from nexus_tools.bindings.generator.layout import (
     Expression,
@@ -52,14 +51,14 @@ def generate(
     `along` are packages whose bindings are put inside, by the names of their folders; `framework`
     gives the modules of a package of the framework, and is asked if a type of it is met. `bases`
     are classes with properties and methods of the caller's own, `package.module:Class`, from which
-    the classes of structs inherit, by `module::Name`. They have `__slots__ = ()`. Raises
-    `types_not_generated` if a type of yet another package is met, `base_unknown` if there is no
-    such struct.
+    the classes of structs inherit, by `module::Name`, or `folder::module::Name` of those `along`.
+    They have `__slots__ = ()`. Raises `types_not_generated` if a type of yet another package is
+    met, `base_unknown` if there is no such struct.
     """
     plan = make_plan(package, along or {}, framework)
     modules = plan.places[0].modules
     structs = [each for module in modules for each in module.structs]
-    _check_bases(bases or {}, modules)
+    _check_bases(bases or {}, plan)
     return Bindings(
         {
             path: "\n".join([*lines, ""])
@@ -75,8 +74,13 @@ def generate(
     )
 
 
-def _check_bases(bases: Mapping[str, str], modules: Sequence[ModuleContents]) -> None:
-    known = {f"{module.name}::{each.name}" for module in modules for each in module.structs}
+def _check_bases(bases: Mapping[str, str], plan: Plan) -> None:
+    known = {
+        f"{_prefix(place)}{module.name}::{each.name}"
+        for place in plan.places
+        for module in place.modules
+        for each in module.structs
+    }
     for name, path in bases.items():
         if name not in known or not _BASE.fullmatch(path):
             raise UsageError(
@@ -170,9 +174,16 @@ def _files_of(
     yield f"{root}__init__.py", _package_lines(place, others)
     for module in place.modules:
         header = comment(f"{MARK}the Move module `{module.name}`: do not edit.")
-        own = bases if place is plan.places[0] else {}
+        path = f"{_prefix(place)}{module.name}"
+        names = [each.name for each in module.structs if f"{path}::{each.name}" in bases]
+        own = {name: bases[f"{path}::{name}"] for name in names}
         lines = [*header, *module_lines(plan, place, module, own)]
         yield f"{root}{module_name(module.name)}.py", lines
+
+
+def _prefix(place: Place) -> str:
+    """What stands before `module::Name` where packages are told apart."""
+    return f"{place.folder}::" if place.folder else ""
 
 
 def _package_lines(place: Place, others: tuple[Place, ...]) -> list[str]:

@@ -17,6 +17,7 @@ from nexus_tools.errors import NotFoundError, NotNowError
 if TYPE_CHECKING:
     from nexus_tools.client import Executed, SuiClient
     from nexus_tools.localnet.compiler import BuiltPackage, Bundle
+    from nexus_tools.package import Deployment
     from nexus_tools.sui.address import Address
 
 _AND_LOCKED = ", and locked its upgrades"
@@ -123,36 +124,55 @@ def _built(
 
 
 async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
+    """Publish our packages; what is missing of them, if an earlier attempt went half the way."""
     from nexus_tools.package import Publisher, load_package
 
     async with session.client(signing=True) as client:
-        if not again:
-            await _refuse_second(session, client)
-        network = client.network.name
-        before, locks = await ensure_locks(session, client) if locked else ([], None)
-        done = f"published the package on {network}{_AND_LOCKED if locked else ''}"
-        result = await carry_out(
-            session,
-            Publisher(client, dry_run=session.dry_run),
-            lambda publisher: publisher.publish(load_package(), locks),
-            question=lambda rehearsed: asked(done, rehearsed.sent),
-        )
+        deployment = None if again else await _begun(session, client)
+        network, publisher = client.network.name, Publisher(client, dry_run=session.dry_run)
+        sent, locks = await ensure_locks(session, client) if locked else ([], None)
+        done = f"published the packages on {network}{_AND_LOCKED if locked else ''}"
+        if deployment is None:
+            tools = await carry_out(
+                session,
+                publisher,
+                lambda service: service.publish_tools(load_package(), locks),
+                question=lambda rehearsed: asked(done, rehearsed.sent[0]),
+            )
+            sent, deployment = [*sent, *tools.sent], tools.deployment
+            if deployment is not None:  # now, so that what fails next can be made up for
+                session.settings.remember(deployment, network)
+        if deployment is not None:
+            known = deployment
+            workflows = await carry_out(
+                session,
+                publisher,
+                lambda service: service.publish_workflows(known, locks),
+                question=lambda rehearsed: asked(done, rehearsed.sent[0]),
+            )
+            sent, deployment = [*sent, *workflows.sent], workflows.deployment
     record: dict[str, Any] = {"network": network}
-    if result.deployment is not None:
-        session.settings.remember(result.deployment, network)
-        record = dict(result.deployment.as_json())
-    report(session.output, [*before, result.sent], done, record)
+    if deployment is not None:
+        session.settings.remember(deployment, network)
+        record = dict(deployment.as_json())
+    report(session.output, sent, done, record)
 
 
-async def _refuse_second(session: Session, client: "SuiClient") -> None:
+async def _begun(session: Session, client: "SuiClient") -> "Deployment | None":
+    """The deployment that lacks the package of workflows; None if there is none.
+
+    Raises `package_published` for a whole one.
+    """
     try:
         known = await session.deployment(client)
     except NotFoundError:
-        return
+        return None
+    if known.workflows_id is None:
+        return known
     raise NotNowError(
         "package_published",
-        f"the package is published on {client.network.name} already: {known.package_id}",
-        hint="pass --again to publish another one with registries of its own",
+        f"the packages are published on {client.network.name} already: {known.package_id}",
+        hint="pass --again to publish others with registries of their own",
     )
 
 
@@ -195,7 +215,7 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
     Its registries and its newest version are found, and by which upgrade_lock it was locked when it
     was published: one that is not what comes with nexus-tools, or not immutable, is refused.
     """
-    from nexus_tools.package import Deployment, LockDeployment, newest
+    from nexus_tools.package import Deployment, LockDeployment, find_workflows, newest
     from nexus_tools.sui.address import Address
 
     async with session.client() as client:
@@ -208,7 +228,8 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
                     f"{client.network.name} knows no package {package}",
                     hint="check the id, or use a node that keeps the package's transaction",
                 )
-            deployment = await newest(client, Deployment.of(executed, await client.chain_id()))
+            deployment = Deployment.of(executed, await client.chain_id())
+            deployment = await newest(client, await find_workflows(client, deployment))
             named = Address.parse(upgrade_lock) if upgrade_lock else _locked_by(executed)
             locks = await LockDeployment.find(client, named) if named else None
         if locks is not None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Step = tuple[str, Sent]
 
+_AND_LOCK = ", and lock its upgrades"
 _GAS_MIST = 1_000_000_000
 _EXAMPLE = {
     "fqn": "xyz.example.math.add@1",
@@ -111,7 +112,7 @@ async def _steps(
     if locked:
         sent, locks = await publisher.publish_lock()
         yield "upgrade_lock, once for a network", sent
-    named = "the package" + (", and lock its upgrades" if locked else "")
+    named = "the package" + _AND_LOCK * locked
     if others is not None:
         yield named, await publisher.publish_other(others.modules, others.dependencies, locks)
         return
@@ -122,12 +123,17 @@ async def _steps(
 async def _ours(
     client: "SuiClient", publisher: Any, locks: "LockDeployment | None", named: str
 ) -> "AsyncIterator[Step]":
-    from nexus_tools.package import load_package
     from nexus_tools.registry import LeaderRegistry, Registration, ToolRegistry
     from nexus_tools.tool import SigningKey, ToolDefinition
 
-    published = await publisher.publish(load_package(), locks)
-    yield named, published.sent
+    published = await publisher.publish(locks)
+    names = (
+        named,
+        "the package of workflows" + _AND_LOCK * bool(locks),
+        "the registry of workflows",
+    )
+    for name, sent in zip(names, published.sent, strict=True):
+        yield name, sent
     tools = ToolRegistry(client, published.deployment)
     leaders = LeaderRegistry(client, published.deployment)
     yield "settings of tools", await tools.configure(await tools.settings())

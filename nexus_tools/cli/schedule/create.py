@@ -22,7 +22,7 @@ from nexus_tools.cli.workflow_inputs import INPUTS, read_inputs
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
-    from nexus_tools.package.move.timing import Timing
+    from nexus_tools.package.move.workflows.timing import Timing
     from nexus_tools.registry import CreatedSchedule
 
 
@@ -143,7 +143,7 @@ def _timing(  # noqa: PLR0917 - an option each
     pause_ms: int,
     now_ms: int,
 ) -> "Timing":
-    from nexus_tools.package.move.timing import Plan, Timing
+    from nexus_tools.package.move.workflows.timing import Plan, Timing
 
     if sum((every_ms is not None, bool(times), on_event is not None)) != 1:
         raise UsageError("timing_missing", "give one of --every, --at and --on-event")

@@ -8,8 +8,8 @@ from nexus_tools import units
 from nexus_tools.cli.framework import Session, reads
 
 if TYPE_CHECKING:
-    from nexus_tools.package.move.schedule import Order, Schedule
-    from nexus_tools.package.move.timing import Timing
+    from nexus_tools.package.move.workflows.schedule import Order, Schedule
+    from nexus_tools.package.move.workflows.timing import Timing
 
 _COLUMNS = {
     "schedule": "Schedule",
@@ -120,7 +120,7 @@ def _order_document(order: "Order") -> dict[str, Any]:
 
 def in_words(timing: "Timing") -> str:
     """When something is due, for people."""
-    from nexus_tools.package.move.timing import Plan
+    from nexus_tools.package.move.workflows.timing import Plan
 
     match timing.plan:
         case Plan.Every(interval_ms, _, until_ms):

@@ -110,7 +110,7 @@ def _print_line(
 
 def _line(event: Any, following: "Following", state: "ExecutionState") -> str:
     """What happened, in words; empty where that is of no interest."""
-    from nexus_tools.package.move import execution as moves
+    from nexus_tools.package.move.workflows import execution as moves
 
     match event:
         case moves.ExecutionShort():

@@ -72,3 +72,8 @@ def owner(builder: TransactionBuilder, package: Package, admin: ObjectInput) -> 
     It lends what it returns: only a simulation can call it.
     """
     return builder.move_call(package.id, "admin", "owner", [_inputs.read(builder, admin)])
+
+
+def check(builder: TransactionBuilder, package: Package, admin: ObjectInput) -> None:
+    """Aborts with `owner::ENotOwner` unless the sender is the admin."""
+    builder.move_call(package.id, "admin", "check", [_inputs.read(builder, admin)])

@@ -18,20 +18,46 @@ from nexus_tools.bindings.runtime import (
     TransactionBuilder,
 )
 from nexus_tools.bindings.runtime import codecs as _bcs
+from nexus_tools.bindings.runtime import inputs as _inputs
 
-from . import records as _records
+from . import run as _run
 
 
 class Attempt(MoveStruct, frozen=True):
     """An attempt, counted from 1."""
 
     execution: Address
-    run: _records.Run
+    run: _run.Run
     number: int
 
     move_name = "attempt::Attempt"
     bcs: ClassVar[_bcs.Codec[Attempt]] = _bcs.late(
-        lambda: _bcs.struct(Attempt, _bcs.address, _records.Run.bcs, _bcs.u8)
+        lambda: _bcs.struct(Attempt, _bcs.address, _run.Run.bcs, _bcs.u8)
+    )
+
+
+def new(
+    builder: TransactionBuilder,
+    package: Package,
+    execution: Address | Argument,
+    run: Argument,
+    number: int | Argument,
+) -> Result:
+    """An attempt of a run.
+
+    To request it takes a `Permit`.
+
+    Returns `Attempt`.
+    """
+    return builder.move_call(
+        package.id,
+        "attempt",
+        "new",
+        [
+            _inputs.pure(builder, _bcs.address, execution),
+            run,
+            _inputs.pure(builder, _bcs.u8, number),
+        ],
     )
 
 
@@ -57,3 +83,33 @@ def number(builder: TransactionBuilder, package: Package, attempt: Argument) -> 
     Returns `u8`.
     """
     return builder.move_call(package.id, "attempt", "number", [attempt])
+
+
+def fees_mist(
+    builder: TransactionBuilder,
+    package: Package,
+    option: Argument,
+    settings: Argument,
+    input_bytes: int | Argument,
+) -> tuple[Argument, Argument]:
+    """What settling an invocation and failing it pays, but for the bytes of the answer.
+
+    An attempt's inputs are in records, which its closing rewrites.
+
+    Returns `(u64, u64)`.
+    """
+    result = builder.move_call(
+        package.id,
+        "attempt",
+        "fees_mist",
+        [option, settings, _inputs.pure(builder, _bcs.u64, input_bytes)],
+    )
+    return result[0], result[1]
+
+
+def record_bytes(builder: TransactionBuilder, package: Package) -> Result:
+    """The bytes that the closing of an attempt rewrites besides its invocation.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "attempt", "record_bytes")

@@ -3,10 +3,36 @@
 
 from __future__ import annotations
 
-from nexus_tools.bindings.runtime import MoveError
+from nexus_tools.bindings.runtime import Argument, MoveError, Package, Result, TransactionBuilder
+from nexus_tools.bindings.runtime import inputs as _inputs
 
 EUnknownReason = MoveError(
     "EUnknownReason", "The reason is none of the reasons for which an invocation fails.", 0
 )
 EDetailTooLong = MoveError("EDetailTooLong", "The detail is longer than 200 bytes: shorten it.", 1)
 ERRORS: tuple[MoveError, ...] = (EUnknownReason, EDetailTooLong)
+
+
+def port(
+    builder: TransactionBuilder,
+    package: Package,
+    reason: str | Argument,
+    detail: str | Argument,
+    name: str | Argument,
+) -> Result:
+    """The ports of a failure, `reason` and `detail`, as JSON strings.
+
+    A detail that a string in JSON would have to escape is left out.
+
+    Returns `Value`.
+    """
+    return builder.move_call(
+        package.id,
+        "failure",
+        "port",
+        [
+            _inputs.ascii_text(builder, reason),
+            _inputs.text(builder, detail),
+            _inputs.ascii_text(builder, name),
+        ],
+    )

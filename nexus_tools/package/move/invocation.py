@@ -20,6 +20,7 @@ execution alone deletes it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, TypeAlias
 
 from nexus_tools.bindings.runtime import (
@@ -113,14 +114,15 @@ ENotClosed = MoveError(
 )
 ENotSettled = MoveError("ENotSettled", "The invocation is not settled: it has no answer.", 22)
 EOfExecution = MoveError(
-    "EOfExecution",
-    "The invocation belongs to an execution: `execution::clean_invocation` deletes it.",
-    23,
+    "EOfExecution", "The invocation belongs to an execution: that one deletes it.", 23
 )
 ENotFailed = MoveError(
     "ENotFailed",
     "The invocation is not failed or expired: there is no reason why it has no answer.",
     24,
+)
+EWrongExecution = MoveError(
+    "EWrongExecution", "The invocation is no attempt of this execution.", 25
 )
 ERRORS: tuple[MoveError, ...] = (
     EToolNotActive,
@@ -148,6 +150,7 @@ ERRORS: tuple[MoveError, ...] = (
     ENotSettled,
     EOfExecution,
     ENotFailed,
+    EWrongExecution,
 )
 
 
@@ -580,6 +583,73 @@ def delete(builder: TransactionBuilder, package: Package, invocation: ObjectInpu
     builder.move_call(package.id, "invocation", "delete", [_inputs.changed(builder, invocation)])
 
 
+def request_attempt(
+    builder: TransactionBuilder,
+    package: Package,
+    permit: Argument,
+    attempt: Argument,
+    tool: ObjectInput,
+    requester: Address | Argument,
+    leaders: Sequence[Address] | Argument,
+    settings: Argument,
+    max_outcome_bytes: int | Argument,
+    keeps_detail: bool | Argument,
+    payment: Argument,
+) -> tuple[Argument, Argument]:
+    """Requests an attempt by leaders that the tool accepts, for a package that may; shares it,
+    and gives its id and the bytes that it takes.
+
+    Returns `(ID, u64)`.
+    """
+    result = builder.move_call(
+        package.id,
+        "invocation",
+        "request_attempt",
+        [
+            permit,
+            attempt,
+            _inputs.read(builder, tool),
+            _inputs.pure(builder, _bcs.address, requester),
+            _inputs.pure(builder, _bcs.vector(_bcs.address), leaders),
+            settings,
+            _inputs.pure(builder, _bcs.u64, max_outcome_bytes),
+            _inputs.pure(builder, _bcs.boolean, keeps_detail),
+            payment,
+            _inputs.read(builder, _inputs.CLOCK),
+        ],
+    )
+    return result[0], result[1]
+
+
+def take_rest(
+    builder: TransactionBuilder, package: Package, invocation: ObjectInput, execution: Argument
+) -> Result:
+    """Takes what is left of the payment of an attempt, which its execution shows to be its own.
+
+    Aborts with `EWrongExecution` or `ENotClosed`.
+
+    Returns `Balance<SUI>`.
+    """
+    return builder.move_call(
+        package.id, "invocation", "take_rest", [_inputs.changed(builder, invocation), execution]
+    )
+
+
+def delete_attempt(
+    builder: TransactionBuilder, package: Package, invocation: ObjectInput, execution: Argument
+) -> None:
+    """Deletes an attempt whose payment was taken, which its execution shows to be its own.
+
+    Aborts with `EWrongExecution`.
+    """
+    builder.move_call(
+        package.id,
+        "invocation",
+        "delete_attempt",
+        [_inputs.changed(builder, invocation), execution],
+    )
+
+
 def quote(
     builder: TransactionBuilder,
     package: Package,
@@ -708,6 +778,22 @@ def attempt(builder: TransactionBuilder, package: Package, invocation: ObjectInp
     """
     return builder.move_call(
         package.id, "invocation", "attempt", [_inputs.read(builder, invocation)]
+    )
+
+
+def output(
+    builder: TransactionBuilder, package: Package, invocation: ObjectInput, name: str | Argument
+) -> Result:
+    """A port of what it came to: of the answer, or the `reason` or `detail` of a failure, as
+    JSON strings. Aborts with `value::EUnknownPort`.
+
+    Returns `Value`.
+    """
+    return builder.move_call(
+        package.id,
+        "invocation",
+        "output",
+        [_inputs.read(builder, invocation), _inputs.ascii_text(builder, name)],
     )
 
 

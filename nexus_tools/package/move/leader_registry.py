@@ -324,3 +324,23 @@ def revision(builder: TransactionBuilder, package: Package, leader_settings: Arg
     Returns `u64`.
     """
     return builder.move_call(package.id, "leader_registry", "revision", [leader_settings])
+
+
+def check_version(
+    builder: TransactionBuilder, package: Package, leader_registry: ObjectInput
+) -> None:
+    """Aborts with `version::EWrongVersion` if the registry belongs to another version of the
+    package.
+    """
+    builder.move_call(
+        package.id, "leader_registry", "check_version", [_inputs.read(builder, leader_registry)]
+    )
+
+
+def check_accepting(
+    builder: TransactionBuilder, package: Package, leader_registry: ObjectInput
+) -> None:
+    """Aborts with `ENotAccepting` if there are to be no new leaders and invocations."""
+    builder.move_call(
+        package.id, "leader_registry", "check_accepting", [_inputs.read(builder, leader_registry)]
+    )

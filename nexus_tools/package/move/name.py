@@ -27,7 +27,12 @@ from . import owner as _owner
 ENameTaken = MoveError(
     "ENameTaken", "A version of this name is registered: its owner alone registers further ones.", 0
 )
-ERRORS: tuple[MoveError, ...] = (ENameTaken,)
+EInvalidFqn = MoveError(
+    "EInvalidFqn",
+    "The FQN does not follow the grammar `domain.name@version`: see the module `fqn`.",
+    1,
+)
+ERRORS: tuple[MoveError, ...] = (ENameTaken, EInvalidFqn)
 
 
 class Name(MoveStruct, frozen=True):
@@ -76,6 +81,27 @@ def accept(builder: TransactionBuilder, package: Package, name: ObjectInput) -> 
     them in the same transaction. Aborts with `owner::ENotOffered`.
     """
     builder.move_call(package.id, "name", "accept", [_inputs.changed(builder, name)])
+
+
+def claim(
+    builder: TransactionBuilder,
+    package: Package,
+    permit: Argument,
+    registry: ObjectInput,
+    fqn: str | Argument,
+) -> Result:
+    """The name of an FQN that has no other version yet, for a package that may claim it: the
+    sender owns it, and shares it in the same transaction. Aborts with `ENameTaken`,
+    `EInvalidFqn`, `version::EWrongVersion` or `tool_registry::ENotAccepting`.
+
+    Returns `Name`.
+    """
+    return builder.move_call(
+        package.id,
+        "name",
+        "claim",
+        [permit, _inputs.changed(builder, registry), _inputs.ascii_text(builder, fqn)],
+    )
 
 
 def name(builder: TransactionBuilder, package: Package, name: ObjectInput) -> Result:

@@ -85,3 +85,8 @@ def offered(builder: TransactionBuilder, package: Package, owner: Argument) -> R
     Returns `Option<address>`.
     """
     return builder.move_call(package.id, "owner", "offered", [owner])
+
+
+def check(builder: TransactionBuilder, package: Package, owner: Argument) -> None:
+    """Aborts with `ENotOwner` unless the sender owns."""
+    builder.move_call(package.id, "owner", "check", [owner])

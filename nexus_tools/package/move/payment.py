@@ -6,3 +6,16 @@ balance takes any number of payments and holds them under one entry.
 """
 
 from __future__ import annotations
+
+from nexus_tools.bindings.runtime import Address, Argument, Package, TransactionBuilder
+from nexus_tools.bindings.runtime import codecs as _bcs
+from nexus_tools.bindings.runtime import inputs as _inputs
+
+
+def pay(
+    builder: TransactionBuilder, package: Package, balance: Argument, to: Address | Argument
+) -> None:
+    """Pays `balance` to an address; nothing happens if there is nothing to pay."""
+    builder.move_call(
+        package.id, "payment", "pay", [balance, _inputs.pure(builder, _bcs.address, to)]
+    )

@@ -267,3 +267,23 @@ def max_schema_bytes(
     Returns `u64`.
     """
     return builder.move_call(package.id, "tool_registry", "max_schema_bytes", [tool_settings])
+
+
+def check_version(
+    builder: TransactionBuilder, package: Package, tool_registry: ObjectInput
+) -> None:
+    """Aborts with `version::EWrongVersion` if the registry belongs to another version of the
+    package.
+    """
+    builder.move_call(
+        package.id, "tool_registry", "check_version", [_inputs.read(builder, tool_registry)]
+    )
+
+
+def check_accepting(
+    builder: TransactionBuilder, package: Package, tool_registry: ObjectInput
+) -> None:
+    """Aborts with `ENotAccepting` if no tools can be registered."""
+    builder.move_call(
+        package.id, "tool_registry", "check_accepting", [_inputs.read(builder, tool_registry)]
+    )

@@ -1,5 +1,6 @@
 """Where `upgrade_lock` is published on a chain, and whether it is what comes with us."""
 
+from collections.abc import Sequence
 from typing import Self
 
 from msgspec import Struct, convert, to_builtins
@@ -87,9 +88,9 @@ class LockDeployment(Struct, frozen=True):
         return Package.at(self.package_id)
 
     @property
-    def types(self) -> Types:
-        """The types and errors of the package, as its bindings have them."""
-        return TYPES
+    def packages(self) -> Sequence[tuple[Types, Package]]:
+        """The package, with its types and errors."""
+        return ((TYPES, self.package),)
 
     @property
     def decoder(self) -> Decoder:

@@ -3,7 +3,8 @@
 import pytest
 
 from nexus_tools.package import move as calls
-from nexus_tools.package.move import dag, name
+from nexus_tools.package.move import name
+from nexus_tools.package.move.workflows import dag
 
 ADD = "xyz.example.math.add@1"
 FLOW = "xyz.example.flow@1"

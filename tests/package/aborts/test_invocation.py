@@ -10,7 +10,8 @@ from importlib import import_module
 import pytest
 
 from nexus_tools.package import move as calls
-from nexus_tools.package.move import inputs, signed_outcome
+from nexus_tools.package.move import signed_outcome
+from nexus_tools.package.move.workflows import inputs
 from nexus_tools.registry import Executions, Invocations, Workflows
 from nexus_tools.tool import Answer, ToolFqn
 from nexus_tools.workflow import read_document

@@ -1,0 +1,77 @@
+/// The registry of workflows, and the permit in it.
+#[test_only]
+module nexus_workflows::dag_registry_tests;
+
+use nexus_tools::admin::Admin;
+use nexus_tools::owner;
+use nexus_tools::permit;
+use nexus_tools::test_runner::Runner;
+use nexus_workflows::dag_registry::{Self, DagRegistry};
+use nexus_workflows::dag_runner::{dag_tx, draft, draft_version, start};
+use sui::test_scenario;
+
+const ADMIN: address = @0xAD;
+const ALICE: address = @0xA;
+
+const FLOW_2: vector<u8> = b"xyz.example.flow@2";
+const ADD: vector<u8> = b"xyz.example.add@1";
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun only_the_admin_grants_a_permit() {
+    let mut runner = start();
+    runner.admin_tx!(ALICE, |admin, _, _, _, ctx| {
+        dag_registry::create(permit::grant(admin, ctx), ctx);
+    });
+    abort
+}
+
+#[test]
+fun a_registry_of_an_older_version_is_migrated() {
+    let mut runner = start();
+    dag_tx!(&mut runner, ADMIN, |dags, _, _| dags.set_version_for_testing(0));
+    migrate!(&mut runner, ADMIN);
+    dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
+        let (dag, name) = draft(dags, tools, ctx);
+        dag.keep(ctx);
+        name.share();
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = dag_registry::EWrongVersion)]
+fun a_registry_of_another_version_takes_no_workflow() {
+    let mut runner = start();
+    dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
+        let (dag, name) = draft(dags, tools, ctx);
+        dags.set_version_for_testing(2);
+        draft_version(dags, tools, &name, FLOW_2, vector[ADD], ctx).keep(ctx);
+        dag.keep(ctx);
+        name.share();
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = dag_registry::EAlreadyMigrated)]
+fun a_registry_is_migrated_once() {
+    let mut runner = start();
+    migrate!(&mut runner, ADMIN);
+    abort
+}
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun only_the_admin_migrates() {
+    let mut runner = start();
+    dag_tx!(&mut runner, ADMIN, |dags, _, _| dags.set_version_for_testing(0));
+    migrate!(&mut runner, ALICE);
+    abort
+}
+
+macro fun migrate($runner: &mut Runner, $sender: address) {
+    let runner = $runner;
+    let scenario = runner.next_tx($sender);
+    let admin = scenario.take_shared<Admin>();
+    let mut dags = scenario.take_shared<DagRegistry>();
+    dags.migrate(&admin, scenario.ctx());
+    test_scenario::return_shared(dags);
+    test_scenario::return_shared(admin);
+}

@@ -1,0 +1,144 @@
+/// Inputs of attempts, put together on chain, and answers that are signed with them.
+#[test_only]
+module nexus_workflows::inputs_tests;
+
+use nexus_tools::invocation::Invocation;
+use nexus_tools::leader::Leader;
+use nexus_tools::signed_outcome;
+use nexus_tools::test_runner::{Self, key, ok, sum};
+use nexus_workflows::dag::Dag;
+use nexus_workflows::execution::Execution;
+use nexus_workflows::inputs;
+use nexus_workflows::schedule_runner::{Self, Stage, hourly};
+use std::unit_test::assert_eq;
+use sui::clock::Clock;
+use sui::test_scenario;
+
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+const LEE: address = @0x1;
+
+const ADD: vector<u8> = b"xyz.example.add@1";
+const FLOW_2: vector<u8> = b"xyz.example.other@1";
+
+#[test]
+fun entry_values_are_there_without_loading() {
+    let (mut stage, execution, invocation) = requested();
+    let scenario = stage.runner().next_tx(LEE);
+    let execution = scenario.take_shared_by_id<Execution>(execution);
+    let invocation = scenario.take_shared_by_id<Invocation>(invocation);
+    let dag = scenario.take_immutable<Dag>();
+    let mut inputs = inputs::of(&execution, &dag, &invocation);
+    // It needs nothing of this one.
+    inputs.load(&invocation);
+    assert_eq!(inputs.into_ports(), test_runner::port(b"a", b"1"));
+    test_scenario::return_immutable(dag);
+    test_scenario::return_shared(invocation);
+    test_scenario::return_shared(execution);
+    stage.end();
+}
+
+#[test, expected_failure(abort_code = inputs::EWrongDag)]
+fun inputs_are_those_of_the_own_workflow() {
+    let (mut stage, execution, invocation) = requested();
+    let other = schedule_runner::publish(stage.runner(), FLOW_2, 1);
+    let scenario = stage.runner().next_tx(LEE);
+    let execution = scenario.take_shared_by_id<Execution>(execution);
+    let invocation = scenario.take_shared_by_id<Invocation>(invocation);
+    let dag = scenario.take_immutable_by_id<Dag>(other);
+    let _inputs = inputs::of(&execution, &dag, &invocation);
+    abort
+}
+
+#[test, expected_failure(abort_code = inputs::EWrongExecution)]
+fun invocation_that_is_no_attempt_has_its_inputs_itself() {
+    let (mut stage, execution, _) = requested();
+    let lee = stage.lee();
+    let other = stage.runner().request(BOB, ADD, vector[lee]);
+    let scenario = stage.runner().next_tx(LEE);
+    let execution = scenario.take_shared_by_id<Execution>(execution);
+    let invocation = scenario.take_shared_by_id<Invocation>(other);
+    let dag = scenario.take_immutable<Dag>();
+    let _inputs = inputs::of(&execution, &dag, &invocation);
+    abort
+}
+
+#[test, expected_failure(abort_code = signed_outcome::EIsAttempt)]
+fun signed_answer_of_an_attempt_comes_with_its_inputs() {
+    let (mut stage, _, invocation) = requested();
+    let lee = stage.lee();
+    stage.runner().invocation_tx!(LEE, invocation, lee, |invocation, leader, clock, ctx| {
+        let signature = test_runner::text(64, 0);
+        signed_outcome::settle(invocation, leader, ok(), sum(), key(1), signature, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = signed_outcome::EWrongKey)]
+fun attempt_of_a_tool_without_keys_is_not_settled_with_one() {
+    let (mut stage, execution, invocation) = requested();
+    settle_signed(&mut stage, execution, invocation, invocation);
+    abort
+}
+
+#[test, expected_failure(abort_code = inputs::EWrongInputs)]
+fun inputs_of_another_invocation_settle_nothing() {
+    let (mut stage, execution, invocation) = requested();
+    let lee = stage.lee();
+    let other = stage.runner().request(BOB, ADD, vector[lee]);
+    settle_signed(&mut stage, execution, invocation, other);
+    abort
+}
+
+// === Helpers ===
+
+/// An execution of Bob's with one run, which is requested.
+fun requested(): (Stage, ID, ID) {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    stage.wait_until(2_000_000);
+    let execution = stage.begin(schedule);
+    stage.execution_tx!(LEE, execution, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+    });
+    stage.runner().next_tx(ALICE);
+    let invocation = test_scenario::most_recent_id_shared<Invocation>().destroy_some();
+    (stage, execution, invocation)
+}
+
+/// Lets Lee settle `closed` with the inputs of an invocation.
+fun settle_signed(stage: &mut Stage, execution: ID, invocation: ID, closed: ID) {
+    let lee = stage.lee();
+    let scenario = stage.runner().next_tx(LEE);
+    let execution = scenario.take_shared_by_id<Execution>(execution);
+    let invocation = scenario.take_shared_by_id<Invocation>(invocation);
+    let dag = scenario.take_immutable<Dag>();
+    let inputs = inputs::of(&execution, &dag, &invocation);
+    test_scenario::return_immutable(dag);
+    test_scenario::return_shared(invocation);
+    test_scenario::return_shared(execution);
+    let scenario = stage.runner().next_tx(LEE);
+    let execution = scenario.take_shared<Execution>();
+    let mut closed = scenario.take_shared_by_id<Invocation>(closed);
+    let leader = scenario.take_shared_by_id<Leader>(lee);
+    let clock = scenario.take_shared<Clock>();
+    inputs.settle(
+        &execution,
+        &mut closed,
+        &leader,
+        ok(),
+        sum(),
+        key(1),
+        test_runner::text(64, 0),
+        &clock,
+        scenario.ctx(),
+    );
+    abort
+}
+
+#[test, expected_failure(abort_code = inputs::ENotLoaded)]
+fun what_is_not_loaded_is_no_input() {
+    let mut inputs = inputs::none_for_testing(@0x1.to_id());
+    inputs.wait_for_testing(b"a".to_ascii_string(), @0x2.to_id());
+    inputs.into_ports();
+}

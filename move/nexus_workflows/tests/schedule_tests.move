@@ -1,0 +1,513 @@
+/// Schedules: what they begin, what they pay, and who may do what.
+#[test_only]
+module nexus_workflows::schedule_tests;
+
+use nexus_tools::test_runner::{assert_paid_at_most, field, mint, port, told};
+use nexus_workflows::execution;
+use nexus_workflows::schedule;
+use nexus_workflows::schedule_runner::{Self, Stage, hourly, hourly_unless_late, on_event, wish};
+use nexus_workflows::timing;
+use std::unit_test::assert_eq;
+use sui::event;
+
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+const LEE: address = @0x1;
+const MAX: address = @0x2;
+
+const FIRST_MS: u64 = 2_000_000;
+const HOUR_MS: u64 = 3_600_000;
+const FUNDS_MIST: u64 = 1_000_000_000;
+const EACH_MIST: u64 = 50_000_000;
+/// 1 500 gas units at 1 000 MIST, 10 for the vertex and 10 for its values, 100 000 MIST of storage,
+/// and the fee that Bob chose.
+const FEE_MIST: u64 = 1_920_000;
+
+// === Planned times ===
+
+#[test]
+fun an_execution_begins_when_it_is_planned() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    stage.wait_until(FIRST_MS - 1);
+    assert!(!stage.trigger(schedule));
+    stage.wait_until(FIRST_MS);
+    let execution = stage.begin(schedule);
+    assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + HOUR_MS));
+    let dag = stage.dag();
+    stage.execution_tx!(ALICE, execution, |execution, _, _, _, _, _| {
+        assert_eq!(execution.owner(), BOB);
+        assert_eq!(execution.dag(), dag);
+        assert_eq!(execution.funds_mist(), EACH_MIST);
+        assert!(execution.entry(0, &b"a".to_ascii_string()).is_some());
+    });
+    stage.end();
+}
+
+#[test]
+fun a_keeper_is_paid_what_it_stored_and_its_fee() {
+    let mut stage = schedule_runner::start();
+    let (schedule, lee) = (stage.create(hourly()), stage.lee());
+    stage.wait_until(FIRST_MS);
+    stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+        assert!(schedule.trigger(registry, dag, leader, clock, ctx));
+        let paid_mist = FUNDS_MIST - EACH_MIST - schedule.funds_mist();
+        assert!(paid_mist > FEE_MIST);
+        assert_eq!((paid_mist - FEE_MIST) % 7_600, 0);
+        assert_paid_at_most(LEE, paid_mist);
+    });
+    stage.end();
+}
+
+#[test]
+fun many_entry_values_take_more_gas() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    // 10 gas units for each of 31 more, and one for 200 of 223 bytes.
+    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
+        31u64.do!(|i| schedule.give(i as u16 + 1, port(b"a", b"11"), ctx));
+    });
+    stage.wait_until(FIRST_MS);
+    let lee = stage.lee();
+    stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+        assert!(schedule.trigger(registry, dag, leader, clock, ctx));
+        let told = told<schedule::ScheduleTriggered>();
+        let mut fields = sui::bcs::new(told);
+        3u64.do!(|_| fields.peel_address());
+        2u64.do!(|_| fields.peel_u64());
+        assert!(fields.peel_option!(|fields| fields.peel_u64()).is_none());
+        assert!(fields.peel_option!(|fields| fields.peel_u64()).is_some());
+        assert_eq!(fields.peel_u64(), FEE_MIST + 310_000 + 1_000);
+    });
+    stage.end();
+}
+
+#[test]
+fun leaders_have_10_seconds_each_and_then_it_is_anyone() {
+    let mut stage = schedule_runner::start();
+    let (schedule, lee, max) = (stage.create(hourly().overlapping()), stage.lee(), stage.max());
+    stage.wait_until(FIRST_MS + 9_999);
+    stage.keeper_tx!(MAX, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
+        assert!(!schedule.trigger(registry, dag, leader, clock, ctx));
+        assert!(!schedule.trigger_by_anyone(registry, dag, clock, ctx));
+    });
+    stage.wait_until(FIRST_MS + 10_000);
+    stage.keeper_tx!(MAX, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
+        assert!(schedule.trigger(registry, dag, leader, clock, ctx));
+    });
+
+    stage.wait_until(FIRST_MS + HOUR_MS + 19_999);
+    stage.keeper_tx!(ALICE, schedule, lee, |schedule, registry, dag, _, clock, ctx| {
+        assert!(!schedule.trigger_by_anyone(registry, dag, clock, ctx));
+    });
+    stage.wait_until(FIRST_MS + HOUR_MS + 20_000);
+    stage.keeper_tx!(ALICE, schedule, lee, |schedule, registry, dag, _, clock, ctx| {
+        assert!(schedule.trigger_by_anyone(registry, dag, clock, ctx));
+    });
+    stage.end();
+}
+
+#[test]
+fun what_is_planned_while_one_runs_is_skipped() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
+    stage.wait_until(FIRST_MS);
+    let execution = stage.begin(schedule);
+    stage.wait_until(FIRST_MS + HOUR_MS);
+    assert!(!stage.trigger(schedule));
+    stage.wait_until(FIRST_MS + 2 * HOUR_MS + 300_000);
+    stage.execution_tx!(BOB, execution, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
+    stage.wait_until(FIRST_MS + 4 * HOUR_MS);
+    assert!(!stage.trigger(schedule));
+    stage.collect_tx!(ALICE, schedule, execution, |schedule, execution| {
+        assert!(schedule.collect(execution));
+        let collected = told<schedule::ScheduleCollected>();
+        let fields = vector[
+            field(object::id(schedule)),
+            field(object::id(execution)),
+            field(b"cancelled"),
+            field(EACH_MIST),
+            field(2u64),
+            field(0u64),
+            field(false),
+        ].flatten();
+        assert_eq!(collected, fields);
+        assert_eq!(schedule.next_at_ms(), option::some(FIRST_MS + 3 * HOUR_MS));
+    });
+    // Those that passed since it ended are one occurrence.
+    stage.begin(schedule);
+    assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + 5 * HOUR_MS));
+    stage.end();
+}
+
+/// Nobody says for hours that its time is over: it lasted until then all the same.
+#[test]
+fun an_execution_lasts_until_its_deadline_at_most() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    stage.wait_until(FIRST_MS);
+    let execution = stage.begin(schedule);
+    stage.wait_until(FIRST_MS + 3 * HOUR_MS);
+    stage.execution_tx!(ALICE, execution, |execution, _, _, _, clock, _| execution.expire(clock));
+    assert!(stage.collect(schedule, execution));
+    assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + HOUR_MS));
+    stage.begin(schedule);
+    stage.end();
+}
+
+#[test]
+fun nothing_is_skipped_if_executions_overlap() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly().overlapping());
+    stage.wait_until(FIRST_MS);
+    let first = stage.begin(schedule);
+    stage.wait_until(FIRST_MS + HOUR_MS);
+    stage.begin(schedule);
+    stage.wait_until(FIRST_MS + 2 * HOUR_MS);
+    stage.expire(first);
+    assert!(stage.collect(schedule, first));
+    stage.begin(schedule);
+    assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + 3 * HOUR_MS));
+    stage.end();
+}
+
+#[test]
+fun what_is_too_late_is_missed() {
+    let mut stage = schedule_runner::start();
+    let (schedule, lee) = (stage.create(hourly_unless_late(60_000)), stage.lee());
+    stage.wait_until(FIRST_MS + 60_001);
+    assert!(!stage.trigger(schedule));
+    stage.wait_until(FIRST_MS + 2 * HOUR_MS);
+    stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+        assert!(schedule.trigger(registry, dag, leader, clock, ctx));
+        let funds_mist = schedule.funds_mist();
+        let execution = event::events_by_type<execution::ExecutionBegun>();
+        assert_eq!(execution.length(), 1);
+        let id = sui::bcs::new(field(execution[0])).peel_address();
+        let fields = vector[
+            field(object::id(schedule)),
+            field(id),
+            field(LEE),
+            field(FIRST_MS + 2 * HOUR_MS),
+            field(2u64),
+            field(option::none<schedule::Cursor>()),
+            field(option::some(FIRST_MS + 3 * HOUR_MS)),
+            field(FEE_MIST),
+            field(FUNDS_MIST - EACH_MIST - FEE_MIST - funds_mist),
+            field(funds_mist),
+        ].flatten();
+        assert_eq!(told<schedule::ScheduleTriggered>(), fields);
+    });
+    stage.end();
+}
+
+#[test]
+fun times_of_a_list_end() {
+    let mut stage = schedule_runner::start();
+    let timing = timing::at(vector[FIRST_MS, FIRST_MS + 1_000], option::none());
+    let schedule = stage.create(wish(timing));
+    stage.wait_until(FIRST_MS);
+    let execution = stage.begin(schedule);
+    stage.carry(execution, true);
+    assert!(stage.collect(schedule, execution));
+    stage.wait_until(FIRST_MS + 1_000);
+    let execution = stage.begin(schedule);
+    assert_eq!(stage.next_at_ms(schedule), option::none());
+    stage.expire(execution);
+    assert!(stage.collect(schedule, execution));
+    assert!(!stage.trigger(schedule));
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
+        schedule.pause(ctx);
+        schedule.resume(clock, ctx);
+        assert_eq!(schedule.next_at_ms(), option::none());
+    });
+    stage.end();
+}
+
+#[test]
+fun so_many_executions_begin_at_most() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly().overlapping().times(2));
+    2u64.do!(|i| {
+        stage.wait_until(FIRST_MS + i * HOUR_MS);
+        stage.begin(schedule);
+    });
+    stage.wait_until(FIRST_MS + 2 * HOUR_MS);
+    assert!(!stage.trigger(schedule));
+    stage.end();
+}
+
+// === Funds ===
+
+#[test]
+fun what_an_execution_leaves_flows_back_once() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    stage.wait_until(FIRST_MS);
+    let execution = stage.begin(schedule);
+    assert!(!stage.collect(schedule, execution));
+    let before_mist = stage.funds_mist(schedule);
+    stage.carry(execution, true);
+    let mut left_mist = 0;
+    stage.execution_tx!(ALICE, execution, |execution, _, _, _, _, _| {
+        left_mist = execution.funds_mist();
+    });
+    assert!(0 < left_mist && left_mist < EACH_MIST - 5_000_000);
+    assert!(stage.collect(schedule, execution));
+    assert_eq!(stage.funds_mist(schedule), before_mist + left_mist);
+    assert!(!stage.collect(schedule, execution));
+    assert_eq!(stage.funds_mist(schedule), before_mist + left_mist);
+    stage.end();
+}
+
+#[test]
+fun nothing_begins_while_funds_are_short_and_nothing_is_paid() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly().funded(EACH_MIST));
+    stage.wait_until(FIRST_MS);
+    assert!(!stage.trigger(schedule));
+    assert_eq!(stage.funds_mist(schedule), EACH_MIST);
+    stage.schedule_tx!(ALICE, schedule, |schedule, _, ctx| {
+        schedule.refill(mint(EACH_MIST, ctx));
+        let fields = vector[field(object::id(schedule)), field(EACH_MIST), field(2 * EACH_MIST)];
+        assert_eq!(told<schedule::ScheduleRefilled>(), fields.flatten());
+    });
+    stage.begin(schedule);
+    stage.end();
+}
+
+#[test]
+fun funds_that_cover_just_what_a_keeper_may_store_suffice() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    stage.wait_until(FIRST_MS);
+    stage.begin(schedule);
+    let paid_mist = FUNDS_MIST - EACH_MIST - stage.funds_mist(schedule);
+    // What it may store is more than what it stores.
+    let schedule = stage.create(hourly().funded(EACH_MIST + paid_mist));
+    stage.wait_until(FIRST_MS + HOUR_MS);
+    assert!(!stage.trigger(schedule));
+    let schedule = stage.create(hourly().funded(EACH_MIST + paid_mist + 4_000_000));
+    stage.begin(schedule);
+    stage.end();
+}
+
+#[test]
+fun values_are_given_anew() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.give(0, port(b"b", b"22"), ctx));
+    stage.wait_until(FIRST_MS);
+    let execution = stage.begin(schedule);
+    stage.execution_tx!(ALICE, execution, |execution, _, _, _, _, _| {
+        assert!(execution.entry(0, &b"a".to_ascii_string()).is_none());
+        assert!(execution.entry(0, &b"b".to_ascii_string()).is_some());
+    });
+    stage.end();
+}
+
+// === Failures ===
+
+#[test]
+fun failures_in_a_row_pause_it() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly().failing(2));
+    // A success in between begins the count anew; what its owner cancels is neither.
+    vector[false, true, false].do!(|succeeds| run(&mut stage, schedule, succeeds));
+    let execution = begin_next(&mut stage, schedule);
+    stage.execution_tx!(BOB, execution, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
+    assert!(stage.collect(schedule, execution));
+    assert!(!stage.is_paused(schedule));
+    run(&mut stage, schedule, false);
+    assert!(stage.is_paused(schedule));
+
+    let next_at_ms = stage.next_at_ms(schedule).destroy_some();
+    stage.wait_until(next_at_ms);
+    assert!(!stage.trigger(schedule));
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| schedule.resume(clock, ctx));
+    run(&mut stage, schedule, false);
+    assert!(!stage.is_paused(schedule));
+    stage.end();
+}
+
+#[test]
+fun without_a_bound_failures_pause_nothing() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    3u64.do!(|_| run(&mut stage, schedule, false));
+    assert!(!stage.is_paused(schedule));
+    stage.end();
+}
+
+// === Pause, cancel, delete ===
+
+#[test]
+fun what_is_planned_during_a_pause_is_not_made_up_for() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
+        schedule.pause(ctx);
+        let fields = vector[field(object::id(schedule)), field(false), field(option::some(FIRST_MS))];
+        assert_eq!(told<schedule::ScheduleActivityChanged>(), fields.flatten());
+        assert!(schedule.is_paused());
+    });
+    stage.wait_until(FIRST_MS + 100 * HOUR_MS + 1);
+    assert!(!stage.trigger(schedule));
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
+        schedule.resume(clock, ctx);
+        let next_at_ms = FIRST_MS + 101 * HOUR_MS;
+        let fields = vector[field(object::id(schedule)), field(true), field(option::some(next_at_ms))];
+        assert_eq!(told<schedule::ScheduleActivityChanged>(), fields.flatten());
+    });
+    assert!(!stage.trigger(schedule));
+    stage.wait_until(FIRST_MS + 101 * HOUR_MS);
+    stage.begin(schedule);
+    stage.end();
+}
+
+#[test]
+fun a_short_pause_changes_nothing() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
+        schedule.pause(ctx);
+        schedule.resume(clock, ctx);
+        assert_eq!(schedule.next_at_ms(), option::some(FIRST_MS));
+    });
+    stage.end();
+}
+
+#[test]
+fun cancelling_pays_the_funds_back() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly());
+    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
+        schedule.cancel(ctx);
+        let fields = vector[field(object::id(schedule)), field(FUNDS_MIST)];
+        assert_eq!(told<schedule::ScheduleCancelled>(), fields.flatten());
+        assert_paid_at_most(BOB, FUNDS_MIST);
+        assert!(schedule.is_cancelled());
+        assert_eq!(schedule.funds_mist(), 0);
+    });
+    stage.wait_until(FIRST_MS);
+    assert!(!stage.trigger(schedule));
+    stage.delete(BOB, schedule);
+    let fields = vector[field(schedule), field(BOB)].flatten();
+    assert_eq!(told<schedule::ScheduleDeleted>(), fields);
+    stage.end();
+}
+
+#[test]
+fun creation_is_told() {
+    let mut stage = schedule_runner::start();
+    let wish = hourly();
+    let schedule = stage.create(wish);
+    let fields = vector[
+        field(schedule),
+        field(stage.dag()),
+        field(b"xyz.example.flow@1"),
+        field(BOB),
+        field(vector[stage.lee()]),
+        field(wish.timing()),
+        field(option::some(FIRST_MS)),
+        field(EACH_MIST),
+        field(300_000u64),
+        field(FUNDS_MIST),
+    ].flatten();
+    assert_eq!(told<schedule::ScheduleCreated>(), fields);
+    let fields = vector[field(schedule), field(vector[stage.lee(), stage.max()])].flatten();
+    assert_eq!(told<schedule::ScheduleLeadersChanged>(), fields);
+    let dag = stage.dag();
+    stage.schedule_tx!(ALICE, schedule, |schedule, _, _| {
+        assert_eq!(schedule.owner(), BOB);
+        assert_eq!(schedule.dag(), dag);
+    });
+    stage.end();
+}
+
+#[test]
+fun another_leader_takes_over() {
+    let mut stage = schedule_runner::start();
+    let (schedule, max) = (stage.create(hourly()), stage.max());
+    stage.keeper_tx!(BOB, schedule, max, |schedule, _, _, leader, _, ctx| {
+        schedule.name_leader(leader, ctx);
+    });
+    stage.wait_until(FIRST_MS);
+    stage.keeper_tx!(MAX, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
+        assert!(schedule.trigger(registry, dag, leader, clock, ctx));
+    });
+    stage.end();
+}
+
+// === Events ===
+
+#[test]
+fun events_count_once_and_in_their_order() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(on_event().overlapping());
+    assert!(stage.tell(schedule, 7, 3, 1));
+    stage.runner().advance(5_000);
+    // The same, and earlier ones in each respect.
+    assert!(!stage.tell(schedule, 7, 3, 1));
+    assert!(!stage.tell(schedule, 7, 3, 0));
+    assert!(!stage.tell(schedule, 7, 2, 9));
+    assert!(!stage.tell(schedule, 6, 9, 9));
+    assert!(stage.tell(schedule, 7, 3, 2));
+    stage.runner().advance(5_000);
+    assert!(stage.tell(schedule, 7, 4, 0));
+    stage.runner().advance(5_000);
+    assert!(stage.tell(schedule, 8, 0, 0));
+    stage.end();
+}
+
+#[test]
+fun events_wait_for_the_pause_and_for_what_runs() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(on_event());
+    assert!(stage.tell(schedule, 1, 0, 0));
+    let execution = stage.last_execution();
+    stage.runner().advance(4_999);
+    stage.carry(execution, true);
+    assert!(!stage.tell(schedule, 2, 0, 0));
+    assert!(stage.collect(schedule, execution));
+    assert!(!stage.tell(schedule, 2, 0, 0));
+    stage.runner().advance(1);
+    assert!(stage.tell(schedule, 2, 0, 0));
+    stage.end();
+}
+
+// === Helpers ===
+
+use fun tell as Stage.tell;
+
+/// Lets Lee tell an event, and gives whether that began something.
+fun tell(stage: &mut Stage, schedule: ID, checkpoint: u64, transaction: u64, event: u64): bool {
+    let (lee, mut begun) = (stage.lee(), false);
+    stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+        begun = schedule.trigger_by_event(
+            registry,
+            dag,
+            leader,
+            checkpoint,
+            transaction,
+            event,
+            clock,
+            ctx,
+        );
+    });
+    begun
+}
+
+/// Waits for the next planned time and lets Lee trigger.
+fun begin_next(stage: &mut Stage, schedule: ID): ID {
+    let next_at_ms = stage.next_at_ms(schedule).destroy_some();
+    stage.wait_until(next_at_ms);
+    stage.begin(schedule)
+}
+
+/// Lets the next execution run to its end.
+fun run(stage: &mut Stage, schedule: ID, succeeds: bool) {
+    let execution = begin_next(stage, schedule);
+    stage.carry(execution, succeeds);
+    assert!(stage.collect(schedule, execution));
+}

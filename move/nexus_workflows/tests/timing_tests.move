@@ -1,0 +1,195 @@
+/// When something is due, computed by hand: times are in minutes of 60 000 ms from the first one.
+#[test_only]
+module nexus_workflows::timing_tests;
+
+use nexus_workflows::timing::{Self, Timing};
+use std::unit_test::assert_eq;
+
+const FIRST_MS: u64 = 1_000_000;
+const MINUTE_MS: u64 = 60_000;
+const DAY_MS: u64 = 86_400_000;
+const MAX_U64: u64 = 18_446_744_073_709_551_615;
+
+// === Intervals ===
+
+#[test]
+fun an_interval_counts_from_its_first_time() {
+    let timing = every_minute(option::none(), option::none());
+    assert_eq!(timing.first(), option::some(FIRST_MS));
+    assert_eq!(timing.next(0), option::some(FIRST_MS));
+    assert_eq!(timing.next(FIRST_MS), option::some(FIRST_MS));
+    assert_eq!(timing.next(FIRST_MS + 1), option::some(minute(1)));
+    assert_eq!(timing.next(minute(1)), option::some(minute(1)));
+    assert_eq!(timing.after(minute(1)), option::some(minute(2)));
+    assert_eq!(timing.after(minute(5) + 59_999), option::some(minute(6)));
+    assert!(!timing.is_on_event());
+}
+
+#[test]
+fun an_interval_may_end_at_a_time_that_still_counts() {
+    let timing = every_minute(option::some(minute(2)), option::none());
+    assert_eq!(timing.after(minute(1)), option::some(minute(2)));
+    assert_eq!(timing.after(minute(2)), option::none());
+    let timing = every_minute(option::some(minute(2) - 1), option::none());
+    assert_eq!(timing.after(minute(1)), option::none());
+    let timing = every_minute(option::some(FIRST_MS - 1), option::none());
+    assert_eq!(timing.first(), option::none());
+}
+
+#[test]
+fun what_passed_is_one_occurrence_and_the_last_one_counts() {
+    let timing = every_minute(option::none(), option::none());
+    assert!(timing.due(FIRST_MS, FIRST_MS - 1).is_none());
+    assert_due(&timing, FIRST_MS, FIRST_MS, FIRST_MS, 0);
+    assert_due(&timing, FIRST_MS, minute(1) - 1, FIRST_MS, 0);
+    assert_due(&timing, FIRST_MS, minute(1), minute(1), 1);
+    assert_due(&timing, minute(3), minute(10) + 30_000, minute(10), 7);
+    // A hundred years later it is still one.
+    let years_ms = 36_525 * DAY_MS;
+    assert_due(&timing, FIRST_MS, FIRST_MS + years_ms, FIRST_MS + years_ms, 36_525 * 1_440);
+}
+
+#[test]
+fun nothing_after_the_end_is_due() {
+    let timing = every_minute(option::some(minute(2) + 1), option::none());
+    assert_due(&timing, minute(1), minute(9), minute(2), 1);
+}
+
+#[test]
+fun what_is_too_late_is_not_due_until_the_next_time() {
+    let timing = every_minute(option::none(), option::some(10_000));
+    assert_due(&timing, FIRST_MS, FIRST_MS + 10_000, FIRST_MS, 0);
+    assert!(timing.due(FIRST_MS, FIRST_MS + 10_001).is_none());
+    assert!(timing.due(FIRST_MS, minute(1) - 1).is_none());
+    assert_due(&timing, FIRST_MS, minute(1), minute(1), 1);
+}
+
+#[test]
+fun planned_times_are_counted_however_late() {
+    let timing = every_minute(option::none(), option::some(0));
+    assert_eq!(timing.count(minute(1), minute(1) - 1), 0);
+    assert_eq!(timing.count(minute(1), minute(1)), 1);
+    assert_eq!(timing.count(minute(1), minute(3) + 5), 3);
+}
+
+#[test]
+fun the_shortest_and_the_longest_interval() {
+    let timing = timing::every(MINUTE_MS, FIRST_MS, option::none(), option::none());
+    assert_eq!(timing.after(FIRST_MS), option::some(FIRST_MS + MINUTE_MS));
+    let timing = timing::every(366 * DAY_MS, FIRST_MS, option::none(), option::none());
+    assert_eq!(timing.after(FIRST_MS), option::some(FIRST_MS + 366 * DAY_MS));
+}
+
+#[test]
+fun a_first_time_that_never_comes_aborts_nothing() {
+    let timing = timing::every(MINUTE_MS, MAX_U64, option::none(), option::none());
+    assert_eq!(timing.after(FIRST_MS), option::some(MAX_U64));
+    assert!(timing.due(MAX_U64, FIRST_MS).is_none());
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidInterval)]
+fun an_interval_below_a_minute_is_refused() {
+    timing::every(MINUTE_MS - 1, FIRST_MS, option::none(), option::none());
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidInterval)]
+fun an_interval_above_a_year_is_refused() {
+    timing::every(366 * DAY_MS + 1, FIRST_MS, option::none(), option::none());
+}
+
+// === Times of a list ===
+
+#[test]
+fun times_of_a_list_are_due_one_after_the_other() {
+    let timing = timing::at(vector[minute(1), minute(2), minute(9)], option::none());
+    assert_eq!(timing.first(), option::some(minute(1)));
+    assert_eq!(timing.after(minute(1)), option::some(minute(2)));
+    assert_eq!(timing.next(minute(2)), option::some(minute(2)));
+    assert_eq!(timing.after(minute(2)), option::some(minute(9)));
+    assert_eq!(timing.after(minute(9)), option::none());
+    assert!(!timing.is_on_event());
+
+    assert!(timing.due(minute(1), minute(1) - 1).is_none());
+    assert_due(&timing, minute(1), minute(1), minute(1), 0);
+    assert_due(&timing, minute(1), minute(2), minute(2), 1);
+    assert_due(&timing, minute(2), minute(8), minute(2), 0);
+    assert_due(&timing, minute(1), minute(20), minute(9), 2);
+    assert_eq!(timing.count(minute(2), minute(20)), 2);
+}
+
+#[test]
+fun a_time_of_a_list_can_be_too_late() {
+    let timing = timing::at(vector[minute(1), minute(9)], option::some(MINUTE_MS));
+    assert!(timing.due(minute(1), minute(2) + 1).is_none());
+    assert_due(&timing, minute(1), minute(10), minute(9), 1);
+    assert!(timing.due(minute(1), minute(10) + 1).is_none());
+}
+
+#[test]
+fun a_list_has_256_times_at_most() {
+    let timing = timing::at(vector::tabulate!(256, |i| i + 1), option::none());
+    assert_due(&timing, 1, 1_000, 256, 255);
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidTimes)]
+fun more_times_than_256_are_refused() {
+    timing::at(vector::tabulate!(257, |i| i + 1), option::none());
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidTimes)]
+fun no_times_are_refused() {
+    timing::at(vector[], option::none());
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidTimes)]
+fun a_time_twice_is_refused() {
+    timing::at(vector[minute(1), minute(2), minute(2)], option::none());
+}
+
+// === Events ===
+
+#[test]
+fun events_count_once_the_pause_is_over() {
+    let timing = timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 5_000);
+    assert!(timing.is_on_event());
+    assert_eq!(timing.first(), option::some(0));
+    assert_eq!(timing.next(FIRST_MS), option::some(FIRST_MS));
+    assert_eq!(timing.after(FIRST_MS), option::some(FIRST_MS + 5_000));
+    assert!(timing.due(FIRST_MS, FIRST_MS - 1).is_none());
+    assert_due(&timing, FIRST_MS, FIRST_MS + 7, FIRST_MS, 0);
+}
+
+#[test]
+fun a_type_of_an_event_has_512_bytes_at_most() {
+    let event = vector::tabulate!(512, |_| 97).to_ascii_string();
+    assert!(timing::on_event(event, 366 * DAY_MS).is_on_event());
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidEvent)]
+fun a_longer_type_of_an_event_is_refused() {
+    timing::on_event(vector::tabulate!(513, |_| 97).to_ascii_string(), 0);
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidEvent)]
+fun no_type_of_an_event_is_refused() {
+    timing::on_event(b"".to_ascii_string(), 0);
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidInterval)]
+fun a_pause_above_a_year_is_refused() {
+    timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 366 * DAY_MS + 1);
+}
+
+// === Helpers ===
+
+fun minute(number: u64): u64 { FIRST_MS + number * MINUTE_MS }
+
+fun every_minute(until_ms: Option<u64>, max_late_ms: Option<u64>): Timing {
+    timing::every(MINUTE_MS, FIRST_MS, until_ms, max_late_ms)
+}
+
+fun assert_due(timing: &Timing, next_at_ms: u64, now_ms: u64, planned_at_ms: u64, missed: u64) {
+    let due = timing.due(next_at_ms, now_ms).destroy_some();
+    assert_eq!(due.planned_at_ms(), planned_at_ms);
+    assert_eq!(due.missed(), missed);
+}
