@@ -55,8 +55,7 @@ LARGE_BYTES = 64_000
 RECORDS = 1_000
 """How many false settlements a bought record has."""
 
-PROTOCOLS = (140,)
-"""Before 139, a transaction pays for each byte of a package that it calls, so closing is dearer."""
+PROTOCOLS = (105, 140)
 
 _SUI = 1_000_000_000
 _INPUTS: Mapping[str, object] = {"a": 20, "b": 22}

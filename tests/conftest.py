@@ -94,11 +94,11 @@ def move_builder(compiler_cache):
 def deploy(session_localnet):
     """Publishes our package with a key, which gets 1 000 SUI first; gives the deployment."""
     from nexus_tools.client import SuiClient
-    from nexus_tools.package import Publisher, load_package
+    from nexus_tools.package import Publisher
 
     async def publish(admin):
         async with SuiClient(session_localnet.network, admin) as client:
-            return (await Publisher(client).publish(load_package())).deployment
+            return (await Publisher(client).publish()).deployment
 
     def deploy(admin):
         session_localnet.fund(admin.address, 1_000 * 10**9)

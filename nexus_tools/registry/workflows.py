@@ -13,6 +13,7 @@ from nexus_tools.package import (
     name_id,
     parse_event,
     require_owner,
+    tool_id,
 )
 from nexus_tools.package.move.name import Name
 from nexus_tools.package.move.tool import Tool
@@ -138,13 +139,13 @@ class Workflows(PackageClient):
         Raises `definition_invalid` where somebody registered what is no definition.
         """
         fqns = {vertex.fqn: _parsed(vertex.fqn) for vertex in document.vertices}
-        ids = {text: self._id(fqn) for text, fqn in fqns.items() if fqn is not None}
+        registry = self.deployment.tool_registry
+        ids = {text: tool_id(registry, fqn) for text, fqn in fqns.items() if fqn is not None}
         values = await self.client.objects([*ids.values()])
-        # A workflow has an FQN, too, and is no tool.
         tools = {
             text: self.deployment.decode(value, Tool)
             for text, value in zip(ids, values, strict=True)
-            if value is not None and value.type == self.deployment.type_of(Tool)
+            if value is not None
         }
         return {text: tool_facts(tool) for text, tool in tools.items()}
 
@@ -152,9 +153,11 @@ class Workflows(PackageClient):
         """What there is of the workflow, and whether its name is the wallet's already."""
         registry = self.deployment.tool_registry
         name_at = name_id(registry, wanted.fqn.unversioned)
-        settings, value, named = await self.client.objects(
-            [registry, self._id(wanted.fqn), name_at]
+        settings, tool, value, named = await self.client.objects(
+            [registry, tool_id(registry, wanted.fqn), self._id(wanted.fqn), name_at]
         )
+        if tool is not None:
+            raise _taken(wanted.fqn, "a tool")
         name = self.decoded(named, Name)
         if name is not None:
             hint = "choose another domain or name, or sign with the wallet that owns it"
@@ -171,8 +174,6 @@ class Workflows(PackageClient):
         return _Begun(self._dag(value, wanted, self.client.address), _is_published(value)), True
 
     def _dag(self, value: Object, wanted: Publication, wallet: Address) -> Dag:
-        if not self._is_dag(value):
-            raise _taken(wanted.fqn, "a tool")
         dag = self.deployment.decode(value, Dag)
         same = (dag.digest, dag.description) == (wanted.document.digest(), wanted.description)
         is_mine = _is_published(value) or value.owner == AddressOwner(wallet)
@@ -201,7 +202,7 @@ class Workflows(PackageClient):
         The document has the digest, and the plan is that of the document: that is checked.
         """
         value = await self.client.object(self._id(parse_fqn(fqn)))
-        if value is None or not self._is_dag(value) or not _is_published(value):
+        if value is None or not _is_published(value):
             return None
         return await read_workflow(self, self.deployment.decode(value, Dag))
 
@@ -224,7 +225,8 @@ class Workflows(PackageClient):
     async def by_id(self, workflow: Address) -> PublishedWorkflow:
         """The workflow with this id. Raises `workflow_unknown` or `workflow_mismatch`."""
         value = await self.client.object(workflow)
-        if value is None or not self._is_dag(value) or not _is_published(value):
+        is_dag = value is not None and value.type == self.deployment.type_of(Dag)
+        if value is None or not is_dag or not _is_published(value):
             raise NotFoundError("workflow_unknown", f"{workflow} is no workflow")
         return await read_workflow(self, self.deployment.decode(value, Dag))
 
@@ -238,9 +240,6 @@ class Workflows(PackageClient):
 
     def _id(self, fqn: ToolFqn) -> Address:
         return dag_id(self.deployment.require_dag_registry(), fqn)
-
-    def _is_dag(self, value: Object) -> bool:
-        return value.type == self.deployment.type_of(Dag)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from nexus_tools.client import (
     explains_refusal,
 )
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
-from nexus_tools.package import Publisher, load_package
+from nexus_tools.package import Publisher
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.address_balance import is_coin_reservation, reserved_amount
@@ -211,7 +211,7 @@ async def test_after_some_epochs_the_epoch_is_read_again(client, give, localnet)
 
 async def test_a_wallet_without_a_coin_publishes_registers_and_requests(client, give, define):
     give(client.address, balance=50 * MIST)
-    deployment = (await Publisher(client).publish(load_package())).deployment
+    deployment = (await Publisher(client).publish()).deployment
     leaders = LeaderRegistry(client, deployment)
     tools, invocations = ToolRegistry(client, deployment), Invocations(client, deployment)
     _, leader = await leaders.register("lee", activate=True)

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from nexus_tools.errors import NexusError
-from nexus_tools.package import LockDeployment, Publisher, UpgradeLocks, load_package
+from nexus_tools.package import LockDeployment, Publisher, UpgradeLocks
 from nexus_tools.package.upgrade_lock import Upgrades
 from nexus_tools.registry import Invocations, LeaderRegistry, ToolRegistry
 from nexus_tools.sui.address import SUI_FRAMEWORK
@@ -24,7 +24,7 @@ async def locked(started, localnet):
     """Where the locks are, and our package published by `admin` under one of them."""
     async with started.client("admin") as publisher:
         _, locks = await LockDeployment.publish(publisher)
-        published = await Publisher(publisher).publish(load_package(), locks)
+        published = await Publisher(publisher).publish(locks)
         return locks, published.deployment
 
 

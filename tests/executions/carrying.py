@@ -70,19 +70,19 @@ class Carrier:
 
     @property
     def package(self):
-        return self.deployment.package
+        return self.deployment.workflows
 
     async def publish(self, document):
         """The workflow of a document, whatever ports its tools have."""
         self._published += 1
         fqn = ToolFqn.parse(f"xyz.example.flow-{self._published}@1")
         publication = Publication.of(document, fqn, "")
-        [first, *others] = batches(publication.steps(Progress()), self.package)
+        [first, *others] = batches(publication.steps(Progress()), self.deployment)
         assert not others
         builder = TransactionBuilder()
         dag = publication.draft(builder, self.deployment, has_name=False)
         for step in first:
-            step(builder, self.package, dag)
+            step(builder, self.deployment, dag)
         dag_calls.publish(builder, self.package, dag)
         sent = await self.owner.send(builder)
         published = self.owner.emitted(sent, dag_calls.DagPublished)
@@ -142,7 +142,7 @@ class Carried:
         for name, vertex in self.plan.vertices.items():
             ports = {port: "given" for port in vertex.entries if port not in vertex.constants}
             if ports:
-                given = make_ports(builder, package, ports_of(ports))
+                given = make_ports(builder, self.carrier.deployment.package, ports_of(ports))
                 calls.give(builder, package, execution, self.numbers[name], given)
         calls.share(builder, package, execution)
         sent = await self.carrier.owner.send(builder)
@@ -188,7 +188,7 @@ class Carried:
 
     async def close(self, run, variant, ports):
         """Settle the invocation of a run, or fail it, and advance; gives the outcome."""
-        package, invocation = self.carrier.package, self.invocations.pop(run)
+        package, invocation = self.carrier.deployment.package, self.invocations.pop(run)
         outcome = Settled(
             variant,
             {name: len(each) if isinstance(each, list) else None for name, each in ports.items()},
@@ -364,10 +364,10 @@ class Carried:
         return grown
 
     def _is_ours(self, value):
-        """Whether it is of a type of the package, or a field of such a type."""
-        return str(self.carrier.package.id).removeprefix("0x") in str(
-            getattr(value.data, "type", "")
-        )
+        """Whether it is of a type of the packages, or a field of such a type."""
+        kind = str(getattr(value.data, "type", ""))
+        packages = (package.id for _, package in self.carrier.deployment.packages)
+        return any(str(each).removeprefix("0x") in kind for each in packages)
 
 
 def _values(record):

@@ -15,7 +15,7 @@ from nexus_tools.client import KeyPair, Network, SuiClient, request_sui
 from nexus_tools.leader import Leader
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.package import Deployment, Publisher, load_package
+from nexus_tools.package import Deployment, Publisher
 from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.signature import SignatureScheme
 
@@ -50,7 +50,7 @@ async def _set_the_stage(network, net):
             for _ in range(2):
                 await request_sui(network, key.address)
     async with SuiClient(network, people["author"]) as client:
-        deployment = (await Publisher(client).publish(load_package())).deployment
+        deployment = (await Publisher(client).publish()).deployment
     return Stage(network, net, people, deployment)
 
 

@@ -40,7 +40,6 @@ from nexus_tools.leader.workers import Workers
 from nexus_tools.package import (
     Publisher,
     event_filter,
-    load_package,
     make_ports,
     parse_event,
     ports_of,
@@ -332,7 +331,7 @@ class World:
         """
         settings = await self.leaders.settings()
         named = leaders or [each.id for each in self.known[:2]]
-        builder, package = TransactionBuilder(), self.deployment.package
+        builder, package = TransactionBuilder(), self.deployment.workflows
         prices = [terms.get("max_price_mist", 10**6)] * len(workflow.tools)
         execution = moves.begin(
             *(builder, package, self.deployment.leader_registry, settings.revision),
@@ -345,7 +344,7 @@ class World:
             moves.name_backup(builder, package, execution, named[1])
         numbers = list(workflow.plan.vertices)
         for vertex, values in (inputs or {}).items():
-            ports = make_ports(builder, package, ports_of(values))
+            ports = make_ports(builder, self.deployment.package, ports_of(values))
             moves.give(builder, package, execution, numbers.index(vertex), ports)
         moves.share(builder, package, execution)
         events = self.parsed(await self.invocations.send(builder))
@@ -583,7 +582,7 @@ def prepared(tmp_path_factory):
 
     async def publish(network):
         async with SuiClient(network, key) as client:
-            return (await Publisher(client).publish(load_package())).deployment
+            return (await Publisher(client).publish()).deployment
 
     with node(folder) as first:
         first.start(folder / "state")

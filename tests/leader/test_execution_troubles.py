@@ -78,7 +78,7 @@ async def counting(world, serve_app, add_definition):
 
 async def send(world, call, execution, *arguments):
     builder = TransactionBuilder()
-    call(builder, world.deployment.package, execution, *arguments)
+    call(builder, world.deployment.workflows, execution, *arguments)
     return await world.invocations.send(builder)
 
 
@@ -101,7 +101,7 @@ async def test_an_execution_that_is_short_of_funds_goes_on_when_it_is_refilled(w
         sent = transactions("nexus_leader_step_transactions_total")
         builder = TransactionBuilder()
         coin = builder.split_coins(builder.gas, [10**9])[0]
-        moves.refill(builder, world.deployment.package, execution, coin)
+        moves.refill(builder, world.deployment.workflows, execution, coin)
         await world.invocations.send(builder)
         ended = await world.ended(execution)
         assert (ended.status, ended.steps) == ("completed", 3)
@@ -276,8 +276,8 @@ async def published(world, document, chunks):
     builder = TransactionBuilder()
     dag = forged.draft(builder, world.deployment, has_name=False)
     for step in forged.steps(Progress()):
-        step(builder, world.deployment.package, dag)
-    calls.publish(builder, world.deployment.package, dag)
+        step(builder, world.deployment, dag)
+    calls.publish(builder, world.deployment.workflows, dag)
     sent = await world.invocations.send(builder)
     events = [each for each in world.parsed(sent) if isinstance(each, calls.DagPublished)]
     tools = tuple(dict.fromkeys(each.fqn for each in document.vertices))

@@ -17,7 +17,7 @@ MODULES = (
     *("leader_registry", "name", "owner", "plan", "roster", "signed_outcome", "tool"),
     *("tool_registry", "value", "version"),
 )
-OF_EXECUTIONS = ("cleaning", "execution", "inputs", "schedule", "timing")
+OF_EXECUTIONS = ("cleaning", "dag_registry", "execution", "inputs", "schedule", "timing")
 """Their error constants are reached by unit tests in Move, some by tests of executions, too."""
 
 
@@ -25,14 +25,16 @@ def test_every_module_that_aborts_has_a_file_of_cases():
     # tests/package/aborts: every error constant of these is reached on a chain.
     aborting = [
         name
-        for name in move.TYPES.modules
-        if hasattr(import_module(f"{move.__name__}.{name}"), "ERRORS")
+        for place in (move, move.workflows)
+        for name in place.TYPES.modules
+        if hasattr(import_module(f"{place.__name__}.{name}"), "ERRORS")
     ]
     assert sorted(aborting) == sorted(MODULES + OF_EXECUTIONS)
 
 
 def errors_of(module):
-    return import_module(f"{move.__name__}.{module}").ERRORS
+    place = move.workflows if module in move.workflows.TYPES.modules else move
+    return import_module(f"{place.__name__}.{module}").ERRORS
 
 
 def test_every_error_has_a_code_of_its_own_in_its_module():

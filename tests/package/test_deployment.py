@@ -2,19 +2,34 @@ import json
 
 import pytest
 
-from nexus_tools.bytecode import package_digest
+from nexus_tools.bindings.runtime import Package
+from nexus_tools.bytecode import deserialize, package_digest
 from nexus_tools.errors import NotFoundError, ValidationError
-from nexus_tools.package import Deployment, load_package
+from nexus_tools.package import Deployment, load_package, load_workflows
 from nexus_tools.package.move.admin import Admin
 from nexus_tools.package.move.leader_registry import LeaderRegistry
 from nexus_tools.package.move.tool_registry import ToolRegistry
+from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import AddressOwner, MovePackage, Shared
 
+TOOLS = Package(Address.of(0xB), Address.of(0xA))
 
-def test_the_package_that_ships_has_the_digest_that_its_modules_give():
-    package = load_package()
-    assert len(package.modules) == 29
+
+@pytest.mark.parametrize(
+    ("package", "modules"), [(load_package(), 21), (load_workflows(TOOLS), 11)]
+)
+def test_a_package_that_ships_has_the_digest_that_its_modules_give(package, modules):
+    assert len(package.modules) == modules
     assert package_digest(package.modules, package.dependencies) == package.digest
+
+
+def test_workflows_name_the_first_version_of_tools_and_are_linked_to_the_newest():
+    package = load_workflows(TOOLS)
+    named = {address for code in package.modules for address in deserialize(code).addresses}
+    assert TOOLS.original_id in named
+    assert TOOLS.id not in named
+    assert TOOLS.id in package.dependencies
+    assert TOOLS.original_id not in package.dependencies
 
 
 def test_a_missing_package_says_what_to_do(monkeypatch, tmp_path):

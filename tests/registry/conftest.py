@@ -66,13 +66,13 @@ def publish_plan(workflows):
     """Publishes what is given as it is: nobody looks whether tools have such ports."""
 
     async def publish_plan(publication):
-        package = workflows.deployment.package
-        [steps] = batches(publication.steps(Progress()), package)
+        deployment = workflows.deployment
+        [steps] = batches(publication.steps(Progress()), deployment)
         builder = TransactionBuilder()
-        dag = publication.draft(builder, workflows.deployment, has_name=False)
+        dag = publication.draft(builder, deployment, has_name=False)
         for step in steps:
-            step(builder, package, dag)
-        dag_calls.publish(builder, package, dag)
+            step(builder, deployment, dag)
+        dag_calls.publish(builder, deployment.workflows, dag)
         return await workflows.send(builder)
 
     return publish_plan

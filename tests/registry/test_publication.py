@@ -81,7 +81,7 @@ async def test_a_part_that_no_transaction_takes_is_refused(workflows):
     large = sums(*(f'one.p{number} = "{"x" * 30_000}"' for number in range(8)))
     steps = Publication.of(large, SUM, "").steps(Progress())
     with pytest.raises(ValidationError, match="a transaction has 112640") as refused:
-        batches(steps, workflows.deployment.package)
+        batches(steps, workflows.deployment)
     assert refused.value.code == "workflow_too_large"
 
 

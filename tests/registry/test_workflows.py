@@ -2,7 +2,7 @@ import pytest
 
 from nexus_tools.client import Simulated
 from nexus_tools.errors import NexusError, NotAllowedError, NotFoundError, ValidationError
-from nexus_tools.package import name_id, parse_event, tool_id
+from nexus_tools.package import dag_id, name_id, parse_event, tool_id
 from nexus_tools.package.move.workflows.dag import DagPublished
 from nexus_tools.registry import Workflows
 from nexus_tools.sui.object import Immutable, Shared
@@ -44,7 +44,7 @@ async def test_a_published_workflow_is_read_back_with_everything(
         SUM,
         "Adds three numbers.",
     )
-    assert found.id == tool_id(registry, SUM)
+    assert found.id == dag_id(chain.deployment.dag_registry, SUM)
     assert found.name == name_id(registry, SUM.unversioned)
     assert found.tools == (tool_id(registry, ToolFqn.parse(ADD)),)
     assert found.fqns == (ADD,)

@@ -15,8 +15,6 @@ use sui::derived_object;
 
 /// A version of this name is registered: its owner alone registers further ones.
 const ENameTaken: u64 = 0;
-/// The FQN does not follow the grammar `domain.name@version`: see the module `fqn`.
-const EInvalidFqn: u64 = 1;
 
 // === Structs ===
 
@@ -47,12 +45,11 @@ public fun accept(self: &mut Name, ctx: &TxContext) {
 }
 
 /// The name of an FQN that has no other version yet, for a package that may claim it: the sender
-/// owns it, and shares it in the same transaction. Aborts with `ENameTaken`, `EInvalidFqn`,
-/// `version::EWrongVersion` or `tool_registry::ENotAccepting`.
+/// owns it, and shares it in the same transaction. The FQN has to be valid. Aborts with
+/// `ENameTaken`, `version::EWrongVersion` or `tool_registry::ENotAccepting`.
 public fun claim(_: Permit, registry: &mut ToolRegistry, fqn: &String, ctx: &mut TxContext): Name {
     registry.check_version();
     registry.check_accepting();
-    assert!(fqn::is_valid(fqn), EInvalidFqn);
     of_first_version(registry, fqn, ctx)
 }
 

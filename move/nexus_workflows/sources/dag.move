@@ -134,6 +134,7 @@ public fun draft(
     tools: vector<ascii::String>,
     ctx: &mut TxContext,
 ): (Dag, Name) {
+    assert!(fqn::is_valid(&fqn), EInvalidFqn);
     let name = name::claim(registry.permit(), tool_registry, &fqn, ctx);
     (draft_version(registry, tool_registry, &name, fqn, description, digest, tools, ctx), name)
 }

@@ -30,7 +30,7 @@ const OPEN: u8 = 1;
 const GATHERED: u8 = 2;
 
 /// What records take in objects, without the numbers of their paths.
-const RUN_BYTES: u64 = 320;
+const RUN_BYTES: u64 = 316;
 const INSTANCE_BYTES: u64 = 293;
 const MARK_BYTES: u64 = 287;
 const NUMBER_BYTES: u64 = 4;

@@ -84,7 +84,7 @@ const EXECUTION_BYTES: u64 = 500;
 const MAX_ENTRIES: u64 = 32;
 /// The gas units of computation that it takes to collect an execution and to begin one, for
 /// each run and each entry value of it, and in how many bytes of them there is one more.
-const GAS_UNITS: u64 = 1_500;
+const GAS_UNITS: u64 = 1_100;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;
 /// What it takes of storage that no rebate brings back.

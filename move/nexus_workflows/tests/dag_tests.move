@@ -2,7 +2,6 @@
 #[test_only]
 module nexus_workflows::dag_tests;
 
-use nexus_tools::name;
 use nexus_workflows::dag::{Self, Dag, DagPublished};
 use nexus_workflows::dag_runner::{add_blocks, add_vertices, columns, dag_tx, draft, draft_version, start};
 use nexus_workflows::dag_runner::{with_dag, with_draft};
@@ -160,7 +159,7 @@ fun a_further_version_belongs_to_its_name() {
 }
 // === What is refused ===
 
-#[test, expected_failure(abort_code = name::EInvalidFqn)]
+#[test, expected_failure(abort_code = dag::EInvalidFqn)]
 fun an_fqn_follows_the_grammar() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {

@@ -27,12 +27,7 @@ from . import owner as _owner
 ENameTaken = MoveError(
     "ENameTaken", "A version of this name is registered: its owner alone registers further ones.", 0
 )
-EInvalidFqn = MoveError(
-    "EInvalidFqn",
-    "The FQN does not follow the grammar `domain.name@version`: see the module `fqn`.",
-    1,
-)
-ERRORS: tuple[MoveError, ...] = (ENameTaken, EInvalidFqn)
+ERRORS: tuple[MoveError, ...] = (ENameTaken,)
 
 
 class Name(MoveStruct, frozen=True):
@@ -91,8 +86,8 @@ def claim(
     fqn: str | Argument,
 ) -> Result:
     """The name of an FQN that has no other version yet, for a package that may claim it: the
-    sender owns it, and shares it in the same transaction. Aborts with `ENameTaken`,
-    `EInvalidFqn`, `version::EWrongVersion` or `tool_registry::ENotAccepting`.
+    sender owns it, and shares it in the same transaction. The FQN has to be valid. Aborts
+    with `ENameTaken`, `version::EWrongVersion` or `tool_registry::ENotAccepting`.
 
     Returns `Name`.
     """

@@ -53,7 +53,7 @@ async def test_register_request_settle_fail_expire_slash_and_leave(
     from differential.hashing import with_known_hashes
     from differential.story import noting, tell_again
 
-    deployment = (await Publisher(clients["admin"]).publish(load_package())).deployment
+    deployment = (await Publisher(clients["admin"]).publish()).deployment
     package = deployment.package_id
     tools = ToolRegistry(clients["owner"], deployment)
     leaders = LeaderRegistry(clients["leader"], deployment)

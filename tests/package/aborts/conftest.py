@@ -22,6 +22,7 @@ from nexus_tools.package import (
     ports_of,
 )
 from nexus_tools.package import move as calls
+from nexus_tools.package.move.workflows import dag
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -33,6 +34,12 @@ NOTICE_MS = 3 * 86_400_000
 EVIDENCE = bytes(range(32))
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 ANSWER = Answer("ok", {"result": 3})
+
+
+def errors_of(module):
+    """The error constants of a module of our packages."""
+    place = calls.workflows if module in calls.workflows.TYPES.modules else calls
+    return import_module(f"{place.__name__}.{module}").ERRORS
 
 
 @dataclass
@@ -60,19 +67,20 @@ class World:
 
     def do(self, function, *arguments):
         """Add a command; registries and the administration are the deployment's."""
-        of_tools = function.__module__ == calls.tool.__name__
-        registries = self.deployment.tool_registry, self.deployment.leader_registry
+        deployment, tools = self.deployment, self.deployment.tool_registry
+        registries = {calls.tool: tools, calls.name: tools, dag: deployment.dag_registry}
+        by_module = {module.__name__: registry for module, registry in registries.items()}
         own = {
-            "registry": registries[not of_tools],
-            "tool_registry": registries[0],
-            "leader_registry": registries[1],
+            "registry": by_module.get(function.__module__, deployment.leader_registry),
+            "tool_registry": tools,
+            "leader_registry": deployment.leader_registry,
             "admin": self.deployment.admin,
         }
         given = iter(arguments)
         names = list(signature(function).parameters)[2:]
         filled = [own[name] if name in own else next(given) for name in names]
         assert not list(given)
-        return function(self.builder, self.deployment.package, *filled)
+        return function(self.builder, self.deployment.package_of(function), *filled)
 
     def do_to_tool(self, function, *arguments):
         """Add a command of the tool's owner or operators."""
@@ -135,8 +143,7 @@ class World:
 
     async def assert_aborts(self, sender, module, name):
         """The transaction is executed, with a budget and so unsimulated, and aborts."""
-        errors = import_module(f"{calls.__name__}.{module}").ERRORS
-        reason = next(each for each in errors if each.name == name)
+        reason = next(each for each in errors_of(module) if each.name == name)
         with pytest.raises(NexusError) as caught:
             await PackageClient(sender, self.deployment).send(self.builder, budget=BUDGET)
         error = caught.value

@@ -32,15 +32,17 @@ class Draft:
         self.dag, self.name = self.do(dag.draft, *self.terms())
 
     def terms(self, fqn=FLOW, description="", tools=(ADD,)):
-        registry = self.world.deployment.tool_registry
-        return registry, fqn, description, b"", list(tools)
+        deployment = self.world.deployment
+        registries = deployment.dag_registry, deployment.tool_registry
+        return *registries, fqn, description, b"", list(tools)
 
     def do(self, function, *arguments):
-        return function(self.world.builder, self.world.deployment.package, *arguments)
+        package = self.world.deployment.package_of(function)
+        return function(self.world.builder, package, *arguments)
 
     def version(self, **terms):
-        registry, *rest = self.terms(**terms)
-        self.do(dag.keep, self.do(dag.draft_version, registry, self.name, *rest))
+        dags, tools, *rest = self.terms(**terms)
+        self.do(dag.keep, self.do(dag.draft_version, dags, tools, self.name, *rest))
 
     def vertices(self, count=1, tool=0):
         columns = [tool] * count, [[]] * count, [b""] * count, b"\1" * count, [0] * count
@@ -110,9 +112,9 @@ def publish_without_a_check(draft):
         draft.dag,
         draft.do(
             dag.draft_version,
-            draft.world.deployment.tool_registry,
+            *draft.terms()[:2],
             draft.name,
-            *draft.terms(fqn="xyz.example.flow@2")[1:],
+            *draft.terms(fqn="xyz.example.flow@2")[2:],
         ),
     )
     draft.do(dag.publish, dag_)
@@ -140,7 +142,11 @@ def a_port_twice(draft):
 
 
 def test_every_error_constant_of_these_modules_has_its_case():
-    stated = [(module, each.name) for module in MODULES for each in getattr(calls, module).ERRORS]
+    stated = [
+        (module, each.name)
+        for module in MODULES
+        for each in getattr(calls.workflows, module).ERRORS
+    ]
     assert sorted(CASES) == sorted(stated)
 
 

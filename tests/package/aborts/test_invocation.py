@@ -11,7 +11,6 @@ import pytest
 
 from nexus_tools.package import move as calls
 from nexus_tools.package.move import signed_outcome
-from nexus_tools.package.move.workflows import inputs
 from nexus_tools.registry import Executions, Invocations, Workflows
 from nexus_tools.tool import Answer, ToolFqn
 from nexus_tools.workflow import read_document
@@ -251,14 +250,14 @@ async def settle_an_attempt_without_its_inputs(world):
     return settle_signed(world, invocation)
 
 
-@reaches("signed_outcome", "EWrongInputs")
-async def settle_with_the_inputs_of_another_invocation(world):
+@reaches("invocation", "EWrongExecution")
+async def delete_another_invocation_for_an_execution(world):
     execution, dag, invocation = await attempt(world)
-    loaded = world.do(inputs.of, execution, dag, invocation)
-    answer = ("ok", world.ports(ANSWER.ports), KEY, bytes(64))
-    closed = await world.requested()
-    world.do(signed_outcome.settle_attempt, closed, loaded, world.leader_id, *answer)
-    return world.leader
+    other = await world.requested()
+    world.net.advance_clock(86_400_000)  # nobody closed the attempt, so that the execution ends
+    world.do(calls.workflows.execution.advance, execution, dag, invocation)
+    world.do(calls.workflows.cleaning.clean_invocation, execution, other)
+    return world.user
 
 
 async def attempt(world):

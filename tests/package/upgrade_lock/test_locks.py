@@ -13,7 +13,6 @@ from nexus_tools.package import (
     Publisher,
     UpgradeLocks,
     Upgrades,
-    load_package,
 )
 from nexus_tools.sui.object import MovePackage, Shared
 
@@ -128,7 +127,7 @@ async def test_watchers_see_every_step(world):
 @pytest.fixture
 async def ours(admin, deployment):
     """Our package, published and locked in one transaction."""
-    return (await Publisher(admin).publish(load_package(), deployment)).deployment
+    return (await Publisher(admin).publish(deployment)).deployment
 
 
 async def test_our_package_is_published_and_locked_in_one_transaction(admin, deployment, ours):
