@@ -35,7 +35,7 @@ def test_a_lone_failure_is_paid_as_much_as_it_costs_and_hardly_more(economy):
 def test_closing_is_as_cheap_as_was_aimed_at(economy):
     assert economy.settling[LONE].mist() <= 1_500_000
     assert economy.settling[FULL].mist() <= 520_000
-    assert economy.settling_signed[FULL].mist() <= 535_000
+    assert economy.settling_signed[FULL].mist() <= 540_000
 
 
 def test_what_nobody_closes_in_time_costs_its_requester_two_transactions(economy):
@@ -77,7 +77,7 @@ def test_law_1_ends_where_large_inputs_come_in_large_batches_or_gas_is_dear(econ
     """Who fails such a batch pays for it: silence costs less, and 64 KB alone is 64 KB to rewrite.
 
     Up to 512 000 bytes in a transaction all is covered; a Leader puts 128 KiB into one. On networks
-    with the older rules of gas one input of 64 000 bytes is not, at a price of 5 000.
+    with the older rules of gas one or two inputs of 64 000 bytes are not, at a price of 5 000.
     """
     uncovered = {
         (price, size)
@@ -94,6 +94,7 @@ def test_law_1_ends_where_large_inputs_come_in_large_batches_or_gas_is_dear(econ
         == {
             OLD: {
                 (5_000, 1),
+                (5_000, 2),
                 (2_000, 16),
                 (5_000, 16),
                 *((price, 32) for price in economics.PRICES),

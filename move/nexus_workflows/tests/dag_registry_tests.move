@@ -5,9 +5,10 @@ module nexus_workflows::dag_registry_tests;
 use nexus_tools::admin::Admin;
 use nexus_tools::owner;
 use nexus_tools::permit;
-use nexus_tools::test_runner::Runner;
+use nexus_tools::test_runner::{Self, Runner, field, told};
 use nexus_workflows::dag_registry::{Self, DagRegistry};
-use nexus_workflows::dag_runner::{dag_tx, draft, draft_version, start};
+use nexus_workflows::dag_runner::{create_registry, dag_tx, draft, draft_version, start};
+use std::unit_test::assert_eq;
 use sui::test_scenario;
 
 const ADMIN: address = @0xAD;
@@ -15,6 +16,15 @@ const ALICE: address = @0xA;
 
 const FLOW_2: vector<u8> = b"xyz.example.flow@2";
 const ADD: vector<u8> = b"xyz.example.add@1";
+
+#[test]
+fun a_new_registry_is_told_to_everybody() {
+    let mut runner = test_runner::start();
+    create_registry(&mut runner);
+    let told_created = told<dag_registry::DagRegistryCreated>();
+    dag_tx!(&mut runner, ALICE, |dags, _, _| assert_eq!(told_created, field(object::id(dags))));
+    runner.end();
+}
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
 fun only_the_admin_grants_a_permit() {
@@ -30,7 +40,11 @@ fun a_registry_of_an_older_version_is_migrated() {
     let mut runner = start();
     dag_tx!(&mut runner, ADMIN, |dags, _, _| dags.set_version_for_testing(0));
     migrate!(&mut runner, ADMIN);
+    let told_migrated = told<dag_registry::DagRegistryMigrated>();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
+        let mut fields = field(object::id(dags));
+        fields.append(field(1u64));
+        assert_eq!(told_migrated, fields);
         let (dag, name) = draft(dags, tools, ctx);
         dag.keep(ctx);
         name.share();

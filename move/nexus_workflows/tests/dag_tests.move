@@ -2,6 +2,7 @@
 #[test_only]
 module nexus_workflows::dag_tests;
 
+use nexus_tools::name;
 use nexus_workflows::dag::{Self, Dag, DagPublished};
 use nexus_workflows::dag_runner::{add_blocks, add_vertices, columns, dag_tx, draft, draft_version, start};
 use nexus_workflows::dag_runner::{with_dag, with_draft};

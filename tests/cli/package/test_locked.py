@@ -41,13 +41,17 @@ def test_who_publishes_our_package_locks_it_in_the_same_transaction(home, chain)
     rehearsed = home.json("package", "publish", "--dry-run")
     assert rehearsed["dry_run"] is True
     published = home.json("package", "publish", "--yes")
-    first, second = published["transactions"]
-    assert first["events"] == []
-    assert second["events"] == ["PackageLocked"]
-    assert published["package_id"] in second["effects"]["created"]
-    assert published["upgrade_cap"] is None
+    locks, tools, workflows, registry = published["transactions"]
+    assert locks["events"] == []
+    assert tools["events"] == workflows["events"] == ["PackageLocked"]
+    assert registry["events"] == ["PermitGranted", "DagRegistryCreated"]
+    assert published["package_id"] in tools["effects"]["created"]
+    assert published["workflows_id"] in workflows["effects"]["created"]
+    assert published["dag_registry"] in registry["effects"]["created"]
+    assert published["upgrade_cap"] is published["workflows_upgrade_cap"] is None
     # The next one on this network needs no other `upgrade_lock`.
-    assert "transactions" not in home.json("package", "publish", "--again", "--yes")
+    again = home.json("package", "publish", "--again", "--yes")
+    assert len(again["transactions"]) == 3
 
 
 def test_a_locked_package_is_shown_as_such(admin):

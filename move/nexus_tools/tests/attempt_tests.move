@@ -1,0 +1,176 @@
+/// Attempts: invocations of a package with a permit, for an object that it shows to be its own.
+#[test_only]
+module nexus_tools::attempt_tests;
+
+use nexus_tools::attempt;
+use nexus_tools::invocation::{Self, Invocation};
+use nexus_tools::leader_registry::LeaderRegistry;
+use nexus_tools::permit::{Self, Permit};
+use nexus_tools::run;
+use nexus_tools::signed_outcome;
+use nexus_tools::test_runner::{Self, Runner, alice_and_lee, field, key, mint, ok, sum, told};
+use nexus_tools::tool::Tool;
+use std::unit_test::{assert_eq, destroy};
+use sui::clock::Clock;
+use sui::test_scenario;
+
+const ADMIN: address = @0xAD;
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+const LEE: address = @0x1;
+
+const ADD: vector<u8> = b"xyz.example.add@1";
+const PAYMENT_MIST: u64 = 100_000_000;
+const PRICE_MIST: u64 = 5_000_000;
+/// 1 000 units at 1 000, 520 000, 1 200 bytes of records at 100, 2 000 000, and at 7 600 each 2 bytes of
+/// `ok` and 11 of its ports.
+const FEE_MIST: u64 = 3_738_800;
+
+#[test]
+fun a_granted_permit_is_told_to_everybody() {
+    let mut runner = test_runner::start();
+    grant(&mut runner);
+    assert_eq!(told<permit::PermitGranted>(), field(ADMIN));
+    runner.end();
+}
+
+#[test]
+fun what_is_left_of_an_attempt_is_its_executions() {
+    let (mut runner, execution, invocation, lee) = requested();
+    settle(&mut runner, invocation, lee);
+    let mut invocation = take(&mut runner, invocation);
+    let rest = invocation.take_rest(&execution);
+    assert_eq!(rest.value(), PAYMENT_MIST - PRICE_MIST - FEE_MIST);
+    assert_eq!(invocation.payment_mist(), 0);
+    invocation.delete_attempt(&execution);
+    destroy(rest);
+    execution.delete();
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ENotClosed)]
+fun nothing_is_left_of_what_is_open() {
+    let (mut runner, execution, invocation, _) = requested();
+    let mut invocation = take(&mut runner, invocation);
+    let _rest = invocation.take_rest(&execution);
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongExecution)]
+fun the_rest_is_not_that_of_another_object() {
+    let (mut runner, _execution, invocation, lee) = requested();
+    settle(&mut runner, invocation, lee);
+    let mut invocation = take(&mut runner, invocation);
+    let other = object::new(runner.scenario().ctx());
+    let _rest = invocation.take_rest(&other);
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongExecution)]
+fun another_object_does_not_delete_it() {
+    let (mut runner, _execution, invocation, lee) = requested();
+    settle(&mut runner, invocation, lee);
+    let invocation = take(&mut runner, invocation);
+    let other = object::new(runner.scenario().ctx());
+    invocation.delete_attempt(&other);
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongExecution)]
+fun an_invocation_of_a_user_is_no_execution_s() {
+    let (mut runner, execution, _, lee) = requested();
+    let invocation = runner.request(BOB, ADD, vector[lee]);
+    settle(&mut runner, invocation, lee);
+    let mut invocation = take(&mut runner, invocation);
+    let _rest = invocation.take_rest(&execution);
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::EOfExecution)]
+fun its_requester_does_not_delete_an_attempt() {
+    let (mut runner, _execution, invocation, lee) = requested();
+    settle(&mut runner, invocation, lee);
+    let invocation = take(&mut runner, invocation);
+    invocation.delete(runner.scenario().ctx());
+    abort
+}
+
+#[test, expected_failure(abort_code = signed_outcome::EIsAttempt)]
+fun a_signed_answer_to_an_attempt_is_settled_by_its_execution() {
+    let (mut runner, _execution, invocation, lee) = requested();
+    runner.invocation_tx!(LEE, invocation, lee, |invocation, leader, clock, ctx| {
+        let signature = test_runner::text(64, 0);
+        signed_outcome::settle(invocation, leader, ok(), sum(), key(1), signature, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongExecution)]
+fun another_object_does_not_say_what_its_inputs_are() {
+    let (mut runner, _execution, invocation, lee) = requested();
+    runner.invocation_tx!(LEE, invocation, lee, |invocation, leader, clock, ctx| {
+        let other = object::new(ctx);
+        let (inputs, key, signature) = (sum(), key(1), test_runner::text(64, 0));
+        signed_outcome::settle_attempt(
+            invocation,
+            &other,
+            &inputs,
+            leader,
+            ok(),
+            sum(),
+            key,
+            signature,
+            clock,
+            ctx,
+        );
+        other.delete();
+    });
+    abort
+}
+
+// === Helpers ===
+
+fun grant(runner: &mut Runner): Permit {
+    let mut permit = option::none();
+    runner.admin_tx!(ADMIN, |admin, _, _, _, ctx| permit.fill(permit::grant(admin, ctx)));
+    permit.destroy_some()
+}
+
+/// An object of Bob's, and the first attempt for it, by Lee's leader.
+fun requested(): (Runner, UID, ID, ID) {
+    let (mut runner, lee) = alice_and_lee();
+    let permit = grant(&mut runner);
+    let tool = runner.id_of(ADD);
+    let scenario = runner.next_tx(BOB);
+    let tool = scenario.take_shared_by_id<Tool>(tool);
+    let registry = scenario.take_shared<LeaderRegistry>();
+    let clock = scenario.take_shared<Clock>();
+    let execution = object::new(scenario.ctx());
+    let (invocation, _) = invocation::request_attempt(
+        permit,
+        attempt::new(execution.to_inner(), run::new(0, vector[]), 1),
+        &tool,
+        BOB,
+        vector[lee],
+        registry.settings(),
+        100,
+        false,
+        mint(PAYMENT_MIST, scenario.ctx()).into_balance(),
+        &clock,
+        scenario.ctx(),
+    );
+    test_scenario::return_shared(clock);
+    test_scenario::return_shared(registry);
+    test_scenario::return_shared(tool);
+    (runner, execution, invocation, lee)
+}
+
+fun settle(runner: &mut Runner, invocation: ID, lee: ID) {
+    runner.invocation_tx!(LEE, invocation, lee, |invocation, leader, clock, ctx| {
+        invocation.settle(leader, ok(), sum(), clock, ctx);
+    });
+}
+
+fun take(runner: &mut Runner, invocation: ID): Invocation {
+    runner.next_tx(BOB).take_shared_by_id<Invocation>(invocation)
+}
