@@ -92,6 +92,8 @@ def main() -> int:
     mutation = commands.add_parser("mutants")
     mutation.add_argument("--count", type=int, default=200, help="examine so many; 0 for all")
     mutation.add_argument("--seed", type=int, default=_SEED, help="choose others")
+    names = [ours.name for ours in PACKAGES]
+    mutation.add_argument("--package", choices=names, default=names[0], help="of this package")
     mutation.set_defaults(run=mutants)
     arguments = vars(parser.parse_args())
     arguments.pop("command")
@@ -142,9 +144,9 @@ def test(*, coverage: bool, coverage_report: Path | None) -> int:
     return 0 if all(passed for passed, _ in runs) else 1
 
 
-def mutants(*, count: int, seed: int) -> int:
-    """Run the unit tests of nexus_tools on mutants of it, and fail if too many survive."""
-    ours = PACKAGES[0]
+def mutants(*, count: int, seed: int, package: str) -> int:
+    """Run the unit tests of a package on mutants of it, and fail if too many survive."""
+    ours = next(each for each in PACKAGES if each.name == package)
     examiner = MutantExaminer(_builder(), read_package(ours.sources, for_tests=True), seed=_SEED)
     examined = []
     for each in examiner.examine(chosen(examiner.mutants, count or None, seed)):

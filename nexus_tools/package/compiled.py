@@ -86,6 +86,13 @@ def load_workflows(tools: Package) -> CompiledPackage:
     return load_package(_WORKFLOWS).linked(nexus_tools=tools)
 
 
+def linked_packages(package: Object | None) -> set[Address]:
+    """What a published package is linked to; nothing if it is no package."""
+    if package is None or not isinstance(package.data, MovePackage):
+        return set()
+    return {link.upgraded_id for link in package.data.linkage}
+
+
 def compiled_modules(package: Object | None, original: Address) -> set[bytes]:
     """The modules of a published package, as they were before; none if it is no package.
 

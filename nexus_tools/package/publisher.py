@@ -10,6 +10,7 @@ from nexus_tools.package.aborts import abort_reason
 from nexus_tools.package.compiled import (
     CompiledPackage,
     compiled_modules,
+    linked_packages,
     load_package,
     load_workflows,
 )
@@ -226,12 +227,16 @@ class Publisher:
             )
 
     async def _is_published(self, package: CompiledPackage, versions: tuple[Address, ...]) -> bool:
-        """Whether it is the newest version. Raises `package_outdated` if it is an older one."""
+        """Whether it is the newest version, linked to the same packages.
+
+        Raises `package_outdated` if it is an older one.
+        """
         modules = set(package.modules)
         found = await self.client.objects(versions)
         published = [compiled_modules(value, original=versions[0]) for value in found]
         if published[-1] == modules:
-            return True
+            # The same modules are another package where one that they need has a newer version.
+            return set(package.dependencies) <= linked_packages(found[-1])
         if modules in published:
             raise NotNowError(
                 "package_outdated",

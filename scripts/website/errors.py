@@ -67,7 +67,7 @@ def raised_by_kind() -> dict[str, set[Raised]]:
 
 
 def _aborts() -> Iterator[MoveError]:
-    for package in (move, lock_move):
+    for package in (move, move.workflows, lock_move):
         for module in package.TYPES.modules:
             yield from getattr(import_module(f"{package.__name__}.{module}"), "ERRORS", ())
 

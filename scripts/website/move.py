@@ -5,11 +5,15 @@ from nexus_tools.move_source import SourceFunction, SourceModule, SourceStruct, 
 
 INTRODUCTION = """# The Move packages
 
-For authors of Move code and of clients: what `nexus_tools`, `nexus_workflows` and `upgrade_lock` have on chain, by
-their own comments.
+For authors of Move code and of clients: what `nexus_tools`, `nexus_workflows` and `upgrade_lock`
+have on chain, by their own comments.
 
 """
-SOURCES = (ROOT / "move/nexus_tools/sources", ROOT / "move/nexus_workflows/sources", ROOT / "move/upgrade_lock/sources")
+SOURCES = (
+    ROOT / "move/nexus_tools/sources",
+    ROOT / "move/nexus_workflows/sources",
+    ROOT / "move/upgrade_lock/sources",
+)
 
 
 def page() -> str:

@@ -2,10 +2,24 @@ import pytest
 from msgspec.structs import replace
 
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
-from nexus_tools.package import Publisher, load_package, newest
-from nexus_tools.registry import Administration, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.package import (
+    Part,
+    Publisher,
+    find_workflows,
+    load_package,
+    load_workflows,
+    newest,
+)
+from nexus_tools.package.move.workflows.dag_registry import DagRegistry
+from nexus_tools.registry import (
+    Administration,
+    LeaderRegistry,
+    Registration,
+    ToolRegistry,
+    Workflows,
+)
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import AddressOwner, MovePackage
+from nexus_tools.sui.object import AddressOwner, MovePackage, Shared
 from nexus_tools.tool import ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
@@ -52,6 +66,48 @@ async def test_a_rehearsal_publishes_nothing(user):
     assert result.deployment is None
     assert [each.cost.storage_cost > 0 for each in result.sent] == [True]
     assert await user.balance(user.address) == before
+
+
+async def test_workflows_are_published_beside_tools_with_a_registry_of_their_own(user, chain):
+    published = (await Publisher(user).publish()).deployment
+    package, registry, cap = await user.objects(
+        [published.workflows_id, published.dag_registry, published.workflows_upgrade_cap]
+    )
+    assert published.original_id in {link.original_id for link in package.data.linkage}
+    assert isinstance(registry.owner, Shared)
+    assert registry.type == published.type_of(DagRegistry)
+    assert cap.owner == AddressOwner(user.address)
+    assert published.dag_registry != chain.deployment.dag_registry
+
+
+async def test_what_an_interrupted_publication_lacks_is_published_later(user):
+    tools = (await Publisher(user).publish_tools(load_package())).deployment
+    with pytest.raises(NotFoundError) as caught:
+        Workflows(user, tools).deployment.workflows  # noqa: B018
+    assert caught.value.code == "workflows_unknown"
+    whole = (await Publisher(user).publish_workflows(tools)).deployment
+    assert await Workflows(user, whole).list() == ()
+    assert (whole.package_id, whole.tool_registry) == (tools.package_id, tools.tool_registry)
+
+
+async def test_only_the_admin_publishes_workflows(user, chain):
+    with pytest.raises(NotAllowedError) as caught:
+        await Publisher(user).publish_workflows(chain.deployment)
+    assert caught.value.code == "not_admin"
+
+
+async def test_workflows_are_found_by_the_permit_that_they_were_granted(admin, chain):
+    known = chain.deployment
+    tools = replace(
+        known,
+        workflows_id=None,
+        workflows_original_id=None,
+        dag_registry=None,
+        workflows_upgrade_cap=None,
+    )
+    assert await find_workflows(admin, tools) == known
+    whole = (await Publisher(admin).publish_workflows(tools)).deployment
+    assert await find_workflows(admin, tools) == whole != known
 
 
 # --- Upgrading
@@ -101,6 +157,22 @@ async def test_an_upgrade_follows_the_newest_version_whatever_is_remembered(
         upgraded.package_id,
         result.deployment.package_id,
     )
+
+
+async def test_an_upgrade_of_workflows_is_linked_to_the_newest_tools(
+    publisher, chain, fixed_package, owner
+):
+    tools = (await publisher.upgrade(fixed_package, chain.deployment)).deployment
+    package = load_workflows(tools.package)
+    result = await publisher.upgrade(package, tools, part=Part.WORKFLOWS)
+    assert result.version == 2
+    assert await newest(publisher.client, chain.deployment) == result.deployment
+    upgraded = await owner.object(result.deployment.workflows_id)
+    links = {link.original_id: link.upgraded_id for link in upgraded.data.linkage}
+    assert links[tools.original_id] == tools.package_id
+    assert await Workflows(owner, result.deployment).list() == ()
+    again = await publisher.upgrade(package, tools, part=Part.WORKFLOWS)
+    assert (again.sent, again.version) == (None, 2)
 
 
 async def test_an_older_package_is_no_upgrade(publisher, upgraded):

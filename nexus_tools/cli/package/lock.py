@@ -11,11 +11,11 @@ from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
     from nexus_tools.client import SuiClient
-    from nexus_tools.package import LockDeployment, PackageUpgrades, Sent, UpgradeLocks
+    from nexus_tools.package import LockDeployment, PackageUpgrades, Part, Sent, UpgradeLocks
     from nexus_tools.sui.address import Address
 
 PACKAGE = click.argument("package", required=False)
-"""A package by the id of any of its versions; without it, ours."""
+"""A package by the id of any of its versions, `workflows` for ours of them; else ours of tools."""
 
 
 @click.command()
@@ -127,15 +127,26 @@ async def known_locks(session: Session, client: "SuiClient") -> "UpgradeLocks":
 async def locked_package(
     session: Session, client: "SuiClient", package: str | None
 ) -> "tuple[UpgradeLocks, Address]":
-    """The locks of the network, and the package that is meant: ours if none is named."""
+    """The locks of the network, and the package that is meant. Raises `workflows_unknown`."""
     from nexus_tools.sui.address import Address
 
     locks = await known_locks(session, client)
-    if package is None:
-        return locks, (await session.deployment(client)).original_id
+    part = part_of(package)
+    if part is not None:
+        return locks, (await session.deployment(client)).part(part).original_id
+    assert package is not None
     named = Address.parse(package)
     await require_package(client, named)
     return locks, named
+
+
+def part_of(package: str | None) -> "Part | None":
+    """Which of our packages is meant; None for somebody else's."""
+    from nexus_tools.package import Part
+
+    if package is None:
+        return Part.TOOLS
+    return Part.WORKFLOWS if package == Part.WORKFLOWS else None
 
 
 # --- What is said about it

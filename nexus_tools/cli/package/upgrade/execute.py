@@ -8,13 +8,14 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, report, sent_record, writes
 from nexus_tools.cli.package.compiler import Compilation, compiles
-from nexus_tools.cli.package.lock import PACKAGE, locked_package
+from nexus_tools.cli.package.lock import PACKAGE, locked_package, part_of
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
 from nexus_tools.errors import NexusError
 
 if TYPE_CHECKING:
     from nexus_tools.package import (
         CompiledPackage,
+        Part,
         Publisher,
         Sent,
         UpgradeResult,
@@ -33,15 +34,18 @@ async def command(
 ) -> None:
     """Carry out the upgrade that was proposed for PACKAGE: anybody, from the 14th day to the 21st.
 
-    Without PACKAGE it is ours, to what comes with nexus-tools. If ours is free, it is upgraded at
-    once, with the UpgradeCap. The admin then migrates the registries: from then on they
-    refuse the commands of older versions, and Leaders that run have to be started again. On other
-    machines `nexus-tools package use ID`, with the id of the first version, finds the newest one.
+    Without PACKAGE it is ours, to what comes with nexus-tools; after it comes ours of `workflows`,
+    which is linked to the newest one then. If ours is free, it is upgraded at once, with the
+    UpgradeCap. The admin then migrates the registries: from then on they refuse the commands of
+    older versions, and Leaders that run have to be started again. On other machines `nexus-tools
+    package use ID`, with the id of the first version, finds the newest one.
     """
     compiled = await compiled_upgrade(session, package, folder, compilation)
-    if package is None:
-        await _execute_ours(session, compiled)
+    part = part_of(package)
+    if part is not None:
+        await _execute_ours(session, compiled, part)
     else:
+        assert package is not None
         await _execute_other(session, package, compiled)
 
 
@@ -60,7 +64,7 @@ async def _execute_other(session: Session, package: str, compiled: "CompiledPack
     report(session.output, sent, done, record)
 
 
-async def _execute_ours(session: Session, compiled: "CompiledPackage") -> None:
+async def _execute_ours(session: Session, compiled: "CompiledPackage", part: "Part") -> None:
     from nexus_tools.package import Publisher
 
     async with session.client(signing=True) as client:
@@ -70,7 +74,7 @@ async def _execute_ours(session: Session, compiled: "CompiledPackage") -> None:
         upgraded = await carry_out(
             session,
             publisher,
-            lambda service: service.upgrade(compiled, known, locks),
+            lambda service: service.upgrade(compiled, known, locks, part=part),
             question=lambda rehearsed: _question(rehearsed, network),
         )
         if not session.dry_run:  # now, so that a migration that fails can be made up for

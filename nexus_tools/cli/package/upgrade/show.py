@@ -7,7 +7,13 @@ import click
 
 from nexus_tools.cli.framework import Output, Session, reads
 from nexus_tools.cli.package.compiler import Compilation, compiles
-from nexus_tools.cli.package.lock import PACKAGE, in_words, locked_package, upgrades_document
+from nexus_tools.cli.package.lock import (
+    PACKAGE,
+    in_words,
+    locked_package,
+    part_of,
+    upgrades_document,
+)
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
 from nexus_tools.errors import NotNowError, ValidationError
 
@@ -44,7 +50,7 @@ async def command(
             "lock": str(locks.lock_id(found.package)),
             **said,
         }
-        if found.proposal is not None and (folder or package is None):
+        if found.proposal is not None and (folder or part_of(package)):
             compiled = await compiled_upgrade(session, package, folder, compilation)
             matches = compiled.digest == found.proposal.digest
             record["folder_is_proposed" if folder else "is_what_ships"] = matches

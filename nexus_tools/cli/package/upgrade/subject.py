@@ -1,4 +1,4 @@
-"""The modules of an upgrade: those in a folder, or for our package those that we come with."""
+"""The modules of an upgrade: those in a folder, or for our packages those that we come with."""
 
 import asyncio
 from pathlib import Path
@@ -8,6 +8,7 @@ import click
 
 from nexus_tools.cli.framework import Session
 from nexus_tools.cli.package.compiler import FOLDER, Compilation
+from nexus_tools.cli.package.lock import part_of
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,13 +24,18 @@ async def compiled_upgrade(
     session: Session, package: str | None, folder: Path | None, compilation: Compilation
 ) -> "CompiledPackage":
     """The modules of an upgrade. Raises `folder_missing`, or as the compiler does."""
-    from nexus_tools.package import load_package
+    from nexus_tools.package import Part, load_package, load_workflows, newest
 
     if folder is not None:
         with session.output.progress(f"compiling {folder}"):
             return await asyncio.to_thread(compiled_folder, session, folder, compilation)
-    if package is None:
+    part = part_of(package)
+    if part is Part.TOOLS:
         return load_package()
+    if part is Part.WORKFLOWS:
+        async with session.client() as client:
+            deployment = await newest(client, await session.deployment(client))
+        return load_workflows(deployment.package)
     raise UsageError(
         "folder_missing",
         f"the modules to which {package} is upgraded are missing",
