@@ -1,4 +1,4 @@
-"""The package as it is published on the network: publish it, show it, choose it."""
+"""The packages as they are published on the network: publish them, show them, choose them."""
 
 import asyncio
 from pathlib import Path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nexus_tools.sui.address import Address
 
 _AND_LOCKED = ", and locked its upgrades"
+_BOTH_LOCKED = ", and locked their upgrades"
 
 
 @click.command()
@@ -51,14 +52,16 @@ async def publish(
     bundle: "Bundle | None",
     compilation: Compilation,
 ) -> None:
-    """Publish the Move package in FOLDER; without it, the one that comes with nexus-tools.
+    """Publish the Move package in FOLDER; without it, those that come with nexus-tools.
 
-    The key that signs is the admin of ours. A locked package is upgraded 14 days after the
+    Ours are the one of tools and, in two more transactions, the one of workflows, which needs it;
+    what an interrupted attempt lacks is published by the next. The key that signs is their admin.
+    A locked package is upgraded 14 days after the
     upgrade was proposed at the earliest, and the key that signs owns the lock; of a free one it
     gets the UpgradeCap, and can replace the code at any moment.
 
     With --rehearse nothing is sent, and neither key nor network is needed: what a deployment is
-    made of, our package with its settings, a leader and a tool, is carried out in this process.
+    made of, our packages with their settings, a leader and a tool, is carried out in this process.
     """
     if rehearse:
         modules = None
@@ -131,7 +134,7 @@ async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
         deployment = None if again else await _begun(session, client)
         network, publisher = client.network.name, Publisher(client, dry_run=session.dry_run)
         sent, locks = await ensure_locks(session, client) if locked else ([], None)
-        done = f"published the packages on {network}{_AND_LOCKED if locked else ''}"
+        done = f"published the packages on {network}{_BOTH_LOCKED if locked else ''}"
         if deployment is None:
             tools = await carry_out(
                 session,
