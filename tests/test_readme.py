@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from math import sqrt
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,8 @@ def test_the_demo_tells_the_whole_story(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     for word in ("published", "3 SUI locked", "settled", "claimable at", "balance after"):
+        assert word in done.stdout, word
+    for word in ("╌ loop ╌", "root.svg", f"{sqrt(84 // 2):.6f}", '"84 cannot be divided by zero"'):
         assert word in done.stdout, word
 
 

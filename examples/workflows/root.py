@@ -1,4 +1,4 @@
-"""The square root of a quotient: a workflow with a branch and a loop, and the tool that it needs.
+"""The square root of a quotient: a workflow with branches and a loop, and the tool that it needs.
 
 Serve the tool with `nexus-tools tool serve examples/workflows/root.py`; the other one is in
 `examples/tools.py`.
@@ -20,9 +20,17 @@ class Close(Variant, name="close"):
     root: float
 
 
+class Negative(Variant, name="err_negative"):
+    """The number has no real root."""
+
+    reason: str
+
+
 @tool("xyz.example.math.improve_root@1")
-def improve_root(number: float, guess: float) -> Rough | Close:
+def improve_root(number: float, guess: float) -> Rough | Close | Negative:
     """One step of Heron's way to a square root."""
+    if number < 0:
+        return Negative(reason=f"{number:g} has no real root")
     better = (guess + number / guess) / 2 if guess else 0.0
     return Close(root=round(better, 6)) if abs(better - guess) < 1e-6 else Rough(guess=better)
 
@@ -35,4 +43,4 @@ with flow.loop(guess=divided.ok.quotient) as loop:
     tried = flow.add(improve_root, number=divided.ok.quotient, guess=loop.guess)
     loop.again(guess=tried.rough.guess)
 flow.output("root", tried.close.root)
-flow.output("refused", divided.err_division_by_zero.reason)
+flow.output("refused", flow.first(divided.err_division_by_zero.reason, tried.err_negative.reason))

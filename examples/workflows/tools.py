@@ -1,6 +1,14 @@
-"""Tools of the workflows here; `nexus-tools workflow simulate --tools` runs them."""
+"""All tools of the workflows here but those of `examples/tools.py`, for one server.
+
+`nexus-tools tool serve` serves them, `nexus-tools workflow simulate --tools` runs them.
+"""
+
+from rates import convert, kept_rate, latest_rate
+from root import improve_root
 
 from nexus_tools.toolkit import Variant, tool
+
+__all__ = ["add_up", "convert", "improve_root", "kept_rate", "latest_rate", "split_lines"]
 
 
 class Lines(Variant, name="ok"):

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from documents import Block, Page
 from documents.page import ROOT
 from drawing.canvas import LINE_HEIGHT, Canvas
-from nexus_tools.workflow import draw_svg, read_document
+from nexus_tools.cli.workflow.workflow_file import read_workflow
+from nexus_tools.workflow import draw_svg
 
 
 def loop() -> str:
@@ -156,9 +157,10 @@ def _cut(line: str) -> str:
     return line if len(line) <= 92 else f"{line[:91]}…"
 
 
-def workflow(name: str) -> str:
-    """A workflow of the examples."""
-    document, _ = read_document((ROOT / "examples/workflows" / f"{name}.json").read_bytes())
+def workflow(file: str) -> str:
+    """A workflow of the examples, as `workflow draw` draws it."""
+    document = read_workflow(str(ROOT / "examples/workflows" / file)).document
+    assert document is not None
     return draw_svg(document)
 
 
@@ -169,6 +171,8 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "leader": leader,
     "money": money,
     "claim": terminal,
-    "count": lambda: workflow("count"),
-    "write": lambda: workflow("write"),
+    "count": lambda: workflow("count.json"),
+    "write": lambda: workflow("write.json"),
+    "root": lambda: workflow("root.py"),
+    "rates": lambda: workflow("rates.py"),
 }

@@ -1,8 +1,14 @@
-"""The workflows of the examples, and changed copies of them."""
+"""The workflows of the examples, and changed copies of them; a Leader that carries them."""
 
 import json
 
 import pytest
+
+
+@pytest.fixture(scope="module")
+def running(operator, carrier):
+    """The operator's Leader, which runs as long as the module lasts."""
+    return operator.daemon("works", "leader", "run", "--allow-loopback")
 
 
 @pytest.fixture

@@ -1,3 +1,4 @@
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -23,6 +24,14 @@ def test_a_picture_is_written_as_svg(home, workflows, tmp_path):
     root = ET.fromstring(picture.read_text())
     names = {each.get("data-vertex") for each in root.iter()}
     assert names >= set(NAMES)
+
+
+@pytest.mark.parametrize("file", ["count.json", "write.json", "root.py", "rates.py"])
+def test_the_picture_of_an_example_is_the_one_that_the_guide_shows(home, workflows, tmp_path, file):
+    picture = tmp_path / f"{Path(file).stem}.svg"
+    home.json("workflow", "draw", workflows / file, "--svg", picture)
+    shown = workflows.parents[1] / "docs" / "pictures" / picture.name
+    assert picture.read_bytes() == shown.read_bytes()
 
 
 def test_mermaid_is_printed(home, workflows):

@@ -39,12 +39,6 @@ WAITS = {"vertices": [vertex("nap", NAP, "duration_ms", "ending")], "edges": []}
 
 
 @pytest.fixture(scope="module")
-def running(operator, carrier):
-    """The operator's Leader, which runs as long as the module lasts."""
-    return operator.daemon("works", "leader", "run", "--allow-loopback")
-
-
-@pytest.fixture(scope="module")
 def seller(chain, publisher, new_home, served, carrier, tmp_path_factory):
     """Who owns the tools of the examples, and published two workflows of them."""
     user = new_home("seller", publisher)
