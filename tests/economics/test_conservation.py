@@ -25,8 +25,8 @@ from nexus_tools.registry import (
 )
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey, ToolFqn
-from tests.economics.purse import Purse
 from nexus_tools.tool.signed_outcome import outcome_message
+from tests.economics.purse import Purse
 
 PEOPLE = 4
 NAMES = ("first", "second")
