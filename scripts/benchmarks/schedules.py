@@ -6,7 +6,7 @@ transaction that began the execution.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from statistics import median
@@ -65,7 +65,7 @@ async def _late_ms(folder: Path) -> list[int]:
         return [begun_ms[each] - planned for each, planned in planned_ms.items()]
 
 
-async def _told(stage: FlowStage) -> AsyncIterator[ExecutionBegun | ScheduleTriggered]:
+async def _told(stage: FlowStage) -> AsyncGenerator[ExecutionBegun | ScheduleTriggered, None]:
     kinds = event_filter(stage.deployment, ExecutionBegun, ScheduleTriggered)
     async with aclosing(follow_events(stage.client, kinds, Cursor.beginning())) as items:
         async for item in items:
