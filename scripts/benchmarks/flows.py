@@ -24,18 +24,23 @@ def branches(count: int, steps: int) -> Document:
 
 
 def six() -> Document:
-    """Six vertices, of which one runs for each word, and one joins two ways.
+    """Six vertices, of which one runs for each word, and one joins two ways; each tries twice.
 
     A text of n words, `first.text`, takes 5 + n runs.
     """
+    tools = {
+        "first": ECHO,
+        "left": ECHO,
+        "right": SPLIT,
+        "each": ECHO,
+        "joined": JOIN,
+        "last": ECHO,
+    }
+    entries = {"first": ("text",)}
     return Document(
-        (
-            Vertex("first", str(ECHO), entry_ports=("text",)),
-            Vertex("left", str(ECHO)),
-            Vertex("right", str(SPLIT)),
-            Vertex("each", str(ECHO)),
-            Vertex("joined", str(JOIN)),
-            Vertex("last", str(ECHO)),
+        tuple(
+            Vertex(name, str(tool), entry_ports=entries.get(name, ()), attempts=2)
+            for name, tool in tools.items()
         ),
         (
             _edge("first", "left.text"),
