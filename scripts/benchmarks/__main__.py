@@ -28,8 +28,11 @@ PARTS = {
     "signing": 90,
     "help": 20,
     "workflows": 60,
+    "executions": 400,
+    "schedules": 150,
     "faults": 240,
     "storm": 600,
+    "workflow_storm": 600,
 }
 
 

@@ -13,8 +13,9 @@ from nexus_tools.client import Network
 class Node:
     """A node that keeps its port through all of its processes, and its chain in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
         self._folder = folder
+        self._options = options
         self._port = free_port()
         self._running = ExitStack()
         self.process: Process | None = None
@@ -32,11 +33,10 @@ class Node:
 
     def start(self, state: Path) -> None:
         """Start with the chain in a folder, a new one if that is empty; returns once it listens."""
-        command = nexus_tools("localnet", "start", "--port", str(self._port), "--state", str(state))
+        place = ("--port", str(self._port), "--state", str(state))
+        command = nexus_tools("localnet", "start", *place, *self._options, "--json")
         log = self._folder / "localnet.log"
-        self.process = self._running.enter_context(
-            started([*command, "--json"], log, home(self._folder))
-        )
+        self.process = self._running.enter_context(started(command, log, home(self._folder)))
         self.process.document()
 
     def send(self, number: signal.Signals) -> None:
@@ -59,9 +59,9 @@ class Node:
 
 
 @contextmanager
-def node(folder: Path) -> Iterator[Node]:
-    """A node that is ended with the block, hanging or not."""
-    made = Node(folder)
+def node(folder: Path, *options: str) -> Iterator[Node]:
+    """A node, started as options say, that is ended with the block, hanging or not."""
+    made = Node(folder, *options)
     try:
         yield made
     finally:

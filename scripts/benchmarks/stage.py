@@ -40,10 +40,10 @@ class Stage:
         await request_sui(self._faucet, address, amount_mist)
         return address
 
-    async def register_tools(self, server: Process, *terms: str) -> None:
-        """Register what a server of `SERVE` serves, under the terms that options name."""
+    async def register_tools(self, server: Process, *terms: str, tool: ToolFqn = TOOL) -> None:
+        """Register what a server serves, a tool among them, under the terms that options name."""
         # It says `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
-        line = await asyncio.to_thread(server.logged, f"{TOOL} at ")
+        line = await asyncio.to_thread(server.logged, f"{tool} at ")
         root = line.rpartition(" at ")[2].rpartition("/")[0]
         await self.command("tool", "register", "--url", root, "--all", *terms, "--yes")
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from nexus_tools.client import KeyPair, Patience, SuiClient
-from nexus_tools.errors import NexusError, RefusedOnChainError
+from nexus_tools.client import KeyPair, Patience
+from nexus_tools.errors import NexusError
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.registry import (
@@ -26,6 +26,7 @@ from nexus_tools.registry import (
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey, ToolFqn
 from nexus_tools.tool.signed_outcome import outcome_message
+from tests.economics.purse import Purse
 
 PEOPLE = 4
 NAMES = ("first", "second")
@@ -35,24 +36,6 @@ NOBODY = Address.of(0)
 HOUR_MS = 3_600_000
 MARGIN = 50_000_000
 """A budget for transactions that are sent without being simulated: some of them abort."""
-
-
-class Purse(SuiClient):
-    """A client that remembers what its transactions cost, those that failed, too."""
-
-    gas_mist = failures = 0
-
-    async def execute(self, builder, **options):
-        try:
-            executed = await super().execute(builder, **options)
-        except RefusedOnChainError as error:
-            if "digest" in error.details:  # else it was simulated, and never sent
-                failed = await self.transaction(error.details["digest"])
-                self.gas_mist += failed.effects.gas_used.net
-                self.failures += 1
-            raise
-        self.gas_mist += executed.cost.net
-        return executed
 
 
 VERBS = {}

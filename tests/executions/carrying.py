@@ -145,7 +145,10 @@ class Carried:
                 given = make_ports(builder, self.carrier.deployment.package, ports_of(ports))
                 calls.give(builder, package, execution, self.numbers[name], given)
         calls.share(builder, package, execution)
-        sent = await self.carrier.owner.send(builder)
+        await self.has_begun(await self.carrier.owner.send(builder))
+
+    async def has_begun(self, sent):
+        """It has begun with a transaction: the owner's, or a keeper's of a schedule."""
         begun = self.carrier.owner.emitted(sent, ExecutionBegun)
         self.id, self.deadline_ms = begun.execution, begun.deadline_ms
         self._look_for_end(sent)
@@ -243,23 +246,26 @@ class Carried:
         """Go on in a random order until nothing is left to do."""
         chance = random.Random(f"order {seed}")
         while self.semantics.status is Status.RUNNING:
-            ready, under_way = list(self.semantics.ready()), list(self.semantics.under_way())
-            if disturbed and chance.random() < 0.01:
-                await chance.choice((self.cancel, self.time_out))()
-            elif disturbed and under_way and chance.random() < 0.02:
-                self.pass_windows()
-            elif ready and (not under_way or chance.random() < 0.5):
-                await self.request(chance.choice(ready), chance.randint(1, 3))
-            else:
-                run = chance.choice(under_way)
-                await self.close(
-                    run, *outcome_of(run.vertex, run.path, self.semantics.attempt(run))
-                )
+            await self.go_on(outcome_of, chance, disturbed)
             if disturbed and chance.random() < 0.1:
                 await self.compare_records()
         await self.compare_records()
         assert self.ended is not None
         assert self.ended.status == self.semantics.status.value
+
+    async def go_on(self, outcome_of, chance, disturbed=False):
+        """Do one thing that can be done; false if funds were too short for it."""
+        ready, under_way = list(self.semantics.ready()), list(self.semantics.under_way())
+        if disturbed and chance.random() < 0.01:
+            await chance.choice((self.cancel, self.time_out))()
+        elif disturbed and under_way and chance.random() < 0.02:
+            self.pass_windows()
+        elif ready and (not under_way or chance.random() < 0.5):
+            return bool(await self.request(chance.choice(ready), chance.randint(1, 3)))
+        else:
+            run = chance.choice(under_way)
+            await self.close(run, *outcome_of(run.vertex, run.path, self.semantics.attempt(run)))
+        return True
 
     # --- Both beside each other
 

@@ -18,6 +18,11 @@ async def tools(owner, chain, define, active_leader):
 
 
 @pytest.fixture
-async def carrier(chain, user, leader, active_leader, tools):
-    settings = await LeaderRegistry(user, chain.deployment).settings()
+async def settings(user, chain):
+    """What leaders are paid."""
+    return await LeaderRegistry(user, chain.deployment).settings()
+
+
+@pytest.fixture
+async def carrier(chain, user, leader, active_leader, tools, settings):
     return Carrier(chain, user, leader, active_leader, settings)

@@ -1,0 +1,118 @@
+"""A node, the tools of the workflows that are measured, one Leader, and who owns executions."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks import chain
+from benchmarks.flows import ECHO
+from benchmarks.node import Node, node
+from benchmarks.processes import nexus_tools, started
+from benchmarks.stage import Stage
+from nexus_tools.client import EventRecord, SuiClient, follow_events
+from nexus_tools.package import Deployment, event_filter, parse_event
+from nexus_tools.package.move.workflows.execution import ExecutionEnded
+from nexus_tools.registry import PublishedWorkflow, Workflows
+from nexus_tools.sui.address import Address
+from nexus_tools.workflow import Document
+
+SERVE_FLOWS = nexus_tools("tool", "serve", "scripts/benchmarks/flow_tools.py", "--bind")
+"""A server of the tools of workflows, at the address that follows."""
+
+PROTOCOL = 140
+"""The newest one whose rules the localnet knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStage:
+    """What stands on it; `client` is the owner's, and `workers` are the addresses of the Leader."""
+
+    node: Node
+    deployment: Deployment
+    client: SuiClient
+    workers: tuple[Address, ...]
+
+    async def publish(self, document: Document, name: str) -> PublishedWorkflow:
+        """Publish a workflow, by its name without the domain."""
+        workflows, fqn = Workflows(self.client, self.deployment), f"xyz.example.bench.{name}@1"
+        await workflows.publish(document, fqn)
+        return await workflows.get(fqn)
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator["Ends"]:
+        """The time in which the ends of executions are seen."""
+        ends = Ends()
+        watch = asyncio.create_task(self._watch(ends))
+        try:
+            await asyncio.wait(
+                {asyncio.create_task(ends.watching.wait()), watch},
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            yield ends
+        finally:
+            watch.cancel()
+
+    async def _watch(self, ends: "Ends") -> None:
+        kinds = event_filter(self.deployment, ExecutionEnded)
+        async with (
+            SuiClient(self.node.network) as observer,
+            aclosing(follow_events(observer, kinds)) as items,
+        ):
+            async for item in items:
+                ends.watching.set()
+                if isinstance(item, EventRecord):
+                    ended = parse_event(self.deployment, item.event)
+                    assert isinstance(ended, ExecutionEnded)
+                    ends.see(ended)
+
+
+@dataclass(slots=True)
+class Ends:
+    """When which execution was seen to have ended."""
+
+    seen: dict[Address, float] = field(default_factory=dict)
+    watching: asyncio.Event = field(default_factory=asyncio.Event)
+    _another: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def see(self, ended: ExecutionEnded) -> None:
+        """An execution has ended; it has to have completed."""
+        if ended.status != "completed":
+            raise ValueError(f"the execution {ended.execution} ended as {ended.status}")
+        self.seen[ended.execution] = perf_counter()
+        self._another.set()
+
+    async def last(self, executions: Sequence[Address]) -> float:
+        """When the last of these ended, as `perf_counter` has it."""
+        while not self.seen.keys() >= set(executions):
+            self._another.clear()
+            await self._another.wait()
+        return max(self.seen[each] for each in executions)
+
+
+@asynccontextmanager
+async def flow_stage(folder: Path, protocol: int = PROTOCOL) -> AsyncIterator[FlowStage]:
+    """All of it, by the rules of a protocol version, until the block is left."""
+    await asyncio.to_thread(folder.mkdir)
+    async with AsyncExitStack() as stack:
+        own = stack.enter_context(node(folder, "--protocol-version", str(protocol)))
+        await asyncio.to_thread(own.start, folder / "state")
+        stage = Stage(folder, own.network.url, own.network)
+        deployment = await stage.publish()
+        serve = [*SERVE_FLOWS, "127.0.0.1:0"]
+        tools = stack.enter_context(started(serve, folder / "tools.log", stage.home))
+        await stage.register_tools(tools, tool=ECHO)
+        worker = await stage.new_wallet("lee", 100 * chain.SUI)
+        await stage.register_leader("lee")
+        leader = stack.enter_context(started(stage.lead("lee"), folder / "leader.log", stage.home))
+        await asyncio.to_thread(leader.logged, '"works"')
+        key = await chain.funded_key(own.network, 1_000 * chain.SUI)
+        client = await stack.enter_async_context(SuiClient(own.network, key))
+        yield FlowStage(own, deployment, client, (worker,))
+
+
+def text_of(size: int, vertex: str = "v0") -> Mapping[str, str]:
+    """Inputs with a text of so many bytes."""
+    return {f"{vertex}.text": "x" * size}

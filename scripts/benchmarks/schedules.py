@@ -1,0 +1,75 @@
+"""How late what a schedule plans begins, when a Leader triggers it by time.
+
+One schedule has planned times that are a few seconds apart, and a Leader with default settings that
+has nothing else to do. Lateness is between the planned time and the chain's clock in the
+transaction that began the execution.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from statistics import median
+
+from benchmarks.chain import SUI
+from benchmarks.figure import Figure
+from benchmarks.flow_stage import FlowStage, flow_stage, text_of
+from benchmarks.flows import line
+from nexus_tools.client import Cursor, EventRecord, follow_events
+from nexus_tools.package import event_filter, parse_event
+from nexus_tools.package.move.workflows.execution import ExecutionBegun
+from nexus_tools.package.move.workflows.schedule import ScheduleTriggered
+from nexus_tools.package.move.workflows.timing import Plan, Timing
+from nexus_tools.registry import Schedules
+
+TIMES = 20
+# Not whole seconds: the planned times fall into all parts of the seconds of a clock.
+APART_MS = 2_430
+LASTS_MS = 600_000
+_FIRST_AFTER_MS = 5_000
+_SIZE = 100
+
+
+def measure(folder: Path) -> Iterator[Figure]:
+    """Milliseconds from the planned time to the beginning."""
+    late_ms = sorted(asyncio.run(_late_ms(folder / "chain")))
+    note = f"{TIMES} planned times, {APART_MS} ms apart; one Leader"
+    yield Figure("schedules lateness", median(late_ms), "ms", note=note)
+    yield Figure("schedules lateness at most", late_ms[-1], "ms")
+    yield Figure("schedules begun", len(late_ms), "")
+
+
+async def _late_ms(folder: Path) -> list[int]:
+    async with flow_stage(folder) as stage:
+        workflow = await stage.publish(line(1), "one")
+        first_ms = await stage.client.now_ms() + _FIRST_AFTER_MS
+        times = tuple(first_ms + number * APART_MS for number in range(TIMES))
+        created = await Schedules(stage.client, stage.deployment).create(
+            workflow,
+            text_of(_SIZE),
+            Timing(Plan.At(times), None),
+            funds_mist=100 * SUI,
+            lasts_ms=LASTS_MS,
+            overlaps=True,
+        )
+        begun_ms, planned_ms = {}, {}
+        async with aclosing(_told(stage)) as events:
+            async for event in events:
+                if isinstance(event, ExecutionBegun):
+                    begun_ms[event.execution] = event.deadline_ms - LASTS_MS
+                elif event.schedule == created.schedule:
+                    planned_ms[event.execution] = event.planned_at_ms
+                    # What it missed is made up for once, by the one that is late.
+                    if event.next_at_ms is None:
+                        break
+        return [begun_ms[each] - planned for each, planned in planned_ms.items()]
+
+
+async def _told(stage: FlowStage) -> AsyncGenerator[ExecutionBegun | ScheduleTriggered, None]:
+    kinds = event_filter(stage.deployment, ExecutionBegun, ScheduleTriggered)
+    async with aclosing(follow_events(stage.client, kinds, Cursor.beginning())) as items:
+        async for item in items:
+            if isinstance(item, EventRecord):
+                event = parse_event(stage.deployment, item.event)
+                assert isinstance(event, ExecutionBegun | ScheduleTriggered)
+                yield event

@@ -1,0 +1,112 @@
+"""The weather in which Leaders, tools and the node are killed; and what is told when it is over."""
+
+import asyncio
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from itertools import cycle
+from pathlib import Path
+from time import monotonic
+
+from benchmarks import chain
+from benchmarks.node import Node
+from benchmarks.processes import started
+from benchmarks.stage import Stage
+from fuzzing.money import lost_mist
+from nexus_tools.localnet import node as localnet_node
+
+LEADERS = ("ann", "bob", "eve")
+LEADER_DIES_EVERY_S = 3.0
+TOOLS_DIE_EVERY_S = 20.0
+NODE_DIES_AFTER_S = (20.0, 50.0)
+NODE_IS_AWAY_S = 1.0
+_TRANSACTIONS_AT_ONCE = 500
+
+
+class Service:
+    """A process that can be killed and started again, always with the same command."""
+
+    def __init__(self, command: Sequence[str], log: Path, environment: dict[str, str]) -> None:
+        self._how = command, log, environment
+        self._running = ExitStack()
+
+    def start(self) -> None:
+        """Start it; `process` is what runs."""
+        self.process = self._running.enter_context(started(*self._how))
+
+    def end(self) -> None:
+        """End it as an operator does."""
+        self._running.close()
+
+    def revive(self) -> None:
+        """Kill it without a chance to say or write anything, and start it again."""
+        self.process.send(signal.SIGKILL)
+        self.end()
+        self.start()
+
+
+async def register_leader(stage: Stage, folder: Path, name: str) -> Sequence[str]:
+    """Register a leader that signs its calls, with two workers; the command that runs it."""
+    second = f"{name}-2"
+    await stage.new_wallet(name, 100 * chain.SUI)
+    await stage.new_wallet(second, chain.SUI)
+    key = str(folder / f"{name}.pem")
+    await stage.command("leader", "key", "new", key)
+    workers = ("--worker", name, "--worker", second)
+    await stage.register_leader(name, *workers, "--key", key)
+    return stage.lead(name, *workers)
+
+
+@asynccontextmanager
+async def weather(
+    own: Node,
+    folder: Path,
+    leaders: Sequence[Service],
+    tools: Service,
+    killed: Counter[str],
+) -> AsyncIterator[None]:
+    """The time in which everything is killed again and again."""
+    next_leader = cycle(leaders)
+
+    async def every(seconds: float, what: str, revive: Callable[[], None]) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            await asyncio.to_thread(revive)
+            killed[what] += 1
+
+    async def node_dies() -> None:
+        began = monotonic()
+        for moment in NODE_DIES_AFTER_S:
+            await asyncio.sleep(began + moment - monotonic())
+            await asyncio.to_thread(own.kill)
+            await asyncio.sleep(NODE_IS_AWAY_S)
+            await asyncio.to_thread(own.start, folder / "state")
+            killed["node"] += 1
+
+    strikes = [
+        asyncio.create_task(
+            every(LEADER_DIES_EVERY_S, "leaders", lambda: next(next_leader).revive())
+        ),
+        asyncio.create_task(every(TOOLS_DIE_EVERY_S, "tools", tools.revive)),
+        asyncio.create_task(node_dies()),
+    ]
+    try:
+        yield
+    finally:
+        for strike in strikes:
+            strike.cancel()
+        await asyncio.wait(strikes)
+
+
+def all_lost_mist(state: Path) -> tuple[int, int]:
+    """What all transactions together lost, and how many they were; genesis made what there is."""
+    own = localnet_node.Node.open(state)
+    lost, number = 0, 1
+    try:
+        while found := own.ledger.transactions(number, _TRANSACTIONS_AT_ONCE):
+            lost += sum(abs(lost_mist(own, each)) for each in found)
+            number += len(found)
+    finally:
+        own.close()
+    return lost, number - 1

@@ -1,0 +1,229 @@
+"""What becomes of executions of workflows while everything is killed that can be.
+
+Three Leaders with two workers each carry executions of six vertices, with a `for_each` and a join.
+One Leader is killed with SIGKILL every three seconds and started again, the server of the tools
+every twenty, and the node, with its state, twice; that goes on until the last execution has ended.
+A run that fails or expires is tried once more. Then the chain is read from its beginning.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, aclosing
+from dataclasses import dataclass, field
+from itertools import cycle
+from pathlib import Path
+from time import monotonic
+
+from benchmarks import chain
+from benchmarks.figure import Figure, at_least, at_most
+from benchmarks.flow_stage import PROTOCOL, SERVE_FLOWS
+from benchmarks.flows import ECHO, six
+from benchmarks.node import Node, free_port, node
+from benchmarks.stage import Stage
+from benchmarks.weather import LEADERS, Service, all_lost_mist, register_leader, weather
+from nexus_tools.client import (
+    Cursor,
+    EventRecord,
+    KeyPair,
+    Patience,
+    SuiClient,
+    follow_events,
+    past_events,
+)
+from nexus_tools.package import Deployment, PackageClient, event_filter, parse_event
+from nexus_tools.package.move.invocation import (
+    Invocation,
+    InvocationExpired,
+    InvocationFailed,
+    InvocationRequested,
+    InvocationSettled,
+)
+from nexus_tools.package.move.workflows.execution import (
+    Execution,
+    ExecutionAdvanced,
+    ExecutionEnded,
+)
+from nexus_tools.registry import Executions, LeaderRegistry, Workflows
+from nexus_tools.sui.address import Address
+
+EXECUTIONS = 200
+WORDS = 3
+RUNS = 5 + WORDS
+BEGINNINGS_LAST_S = 75.0
+PRICE_SUI = "0.002"
+MOST_FAILED_PERCENT = 1
+_LIMIT_S = 400.0
+_FQN = "xyz.example.bench.six@1"
+
+Run = tuple[Address, int, tuple[int, ...]]
+"""An execution, a vertex and a path."""
+
+
+def measure(folder: Path) -> Iterator[Figure]:
+    """How executions ended, how often their runs were closed, and what was lost or is locked."""
+    began = monotonic()
+    storm = asyncio.run(_storm(folder))
+    seconds = monotonic() - began
+    ended, runs = storm.ended, storm.attempts.keys()
+    yield Figure("workflow_storm ended", len(ended), "", target=at_least(EXECUTIONS))
+    twice = sum(count > 1 for count in ended.values())
+    yield Figure("workflow_storm ended twice", twice, "", target=at_most(0))
+    done = storm.statuses["completed"]
+    note = ", ".join(f"{count} {status}" for status, count in storm.statuses.items())
+    yield Figure("workflow_storm completed", done, "", target=at_least(EXECUTIONS), note=note)
+    yield Figure("workflow_storm runs", len(runs), "", target=at_least(EXECUTIONS * RUNS))
+    once = sum(storm.is_once(invocations) for invocations in storm.attempts.values())
+    yield Figure("workflow_storm runs closed once", once, "", target=at_least(len(runs)))
+    failed = 100 * storm.failures.total() / len(storm.closed)
+    note = ", ".join(f"{count} {reason}" for reason, count in storm.failures.items())
+    target = at_most(MOST_FAILED_PERCENT)
+    yield Figure("workflow_storm attempts failed", failed, "%", target=target, note=note)
+    yield Figure("workflow_storm SUI locked", storm.locked_mist, "MIST", target=at_most(0))
+    lost, transactions = all_lost_mist(folder / "state")
+    note = f"in {transactions} transactions"
+    yield Figure("workflow_storm SUI lost", lost, "MIST", target=at_most(0), note=note)
+    for what, count in storm.killed.items():
+        yield Figure(f"workflow_storm {what} killed", count, "times")
+    yield Figure("workflow_storm time", seconds, "s")
+
+
+@dataclass(slots=True)
+class _Storm:
+    """What the chain tells in the end, and what was killed how often.
+
+    `attempts` are the invocations of each run: each is to be closed, and gone on with, once.
+    `locked_mist` is what executions and invocations still hold.
+    """
+
+    killed: Counter[str]
+    ended: Counter[Address] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    attempts: dict[Run, list[Address]] = field(default_factory=dict)
+    closed: Counter[Address] = field(default_factory=Counter)
+    settled: Counter[Address] = field(default_factory=Counter)
+    advanced: Counter[Address] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    locked_mist: int = 0
+
+    def is_once(self, invocations: Sequence[Address]) -> bool:
+        """Whether a run was settled once, after attempts of which each was closed once."""
+        return sum(self.settled[each] for each in invocations) == 1 and all(
+            self.closed[each] == self.advanced[each] == 1 for each in invocations
+        )
+
+    def see(self, event: object) -> None:
+        """Count an event."""
+        match event:
+            case ExecutionEnded():
+                self.ended[event.execution] += 1
+                self.statuses[event.status] += 1
+            case InvocationRequested(attempt=attempt) if attempt is not None:
+                run = attempt.execution, attempt.run.vertex, tuple(attempt.run.path)
+                self.attempts.setdefault(run, []).append(event.invocation)
+            case ExecutionAdvanced():
+                self.advanced[event.invocation] += 1
+            case InvocationSettled():
+                self.closed[event.invocation] += 1
+                self.settled[event.invocation] += 1
+            case InvocationFailed() | InvocationExpired():
+                self.closed[event.invocation] += 1
+                self.failures[getattr(event, "reason", "expired")] += 1
+
+
+async def _storm(folder: Path) -> _Storm:
+    with ExitStack() as stack:
+        own = stack.enter_context(node(folder, "--protocol-version", str(PROTOCOL)))
+        own.start(folder / "state")
+        stage = Stage(folder, own.network.url, own.network)
+        deployment = await stage.publish()
+
+        def service(name: str, command: Sequence[str], **settings: str) -> Service:
+            made = Service(command, folder / f"{name}.log", stage.home | settings)
+            made.start()
+            stack.callback(made.end)
+            return made
+
+        leads = [await register_leader(stage, folder, name) for name in LEADERS]
+        tools = service("tools", [*SERVE_FLOWS, f"127.0.0.1:{free_port()}"])
+        named = [part for name in LEADERS for part in ("--leader", name)]
+        terms = ("--price", PRICE_SUI, "--unchecked")
+        await stage.register_tools(tools.process, *terms, *named, tool=ECHO)
+        leaders = [
+            service(name, lead, NEXUS_TOOLS_LEADER_SIGNING_KEY=str(folder / f"{name}.pem"))
+            for name, lead in zip(LEADERS, leads, strict=True)
+        ]
+        storm = _Storm(Counter())
+        async with (
+            asyncio.timeout(_LIMIT_S),
+            weather(own, folder, leaders, tools, storm.killed),
+        ):
+            await asyncio.gather(_begin(own, deployment), _until_ended(own, deployment))
+        await _tell(own, deployment, storm)
+        return storm
+
+
+def _patient(own: Node, key: KeyPair | None = None) -> SuiClient:
+    """A client that waits for a node that is away."""
+    patience = Patience(attempts=1_000, longest_pause_s=0.5, call_timeout_s=60)
+    return SuiClient(own.network, key, patience=patience)
+
+
+async def _begin(own: Node, deployment: Deployment) -> None:
+    """Publish the workflow, and begin all executions, evenly over the time."""
+    async with _patient(own, await chain.funded_key(own.network, 1_000 * chain.SUI)) as client:
+        workflows = Workflows(client, deployment)
+        await workflows.publish(six(), _FQN)
+        workflow, executions = await workflows.get(_FQN), Executions(client, deployment)
+        leaders = cycle([each.id for each in await LeaderRegistry(client, deployment).list()])
+        text = " ".join(["word"] * WORDS)
+        began = monotonic()
+        for number in range(EXECUTIONS):
+            # Without leaders it would read what each of them did lately, which is much by now.
+            two = next(leaders), next(leaders)
+            await executions.begin(workflow, {"first.text": text}, leaders=two)
+            due = began + BEGINNINGS_LAST_S * (number + 1) / EXECUTIONS
+            await asyncio.sleep(max(0.0, due - monotonic()))
+
+
+# --- What came of it
+
+
+async def _until_ended(own: Node, deployment: Deployment) -> None:
+    """Wait until so many executions have ended as are begun."""
+    ended = set()
+    async with (
+        _patient(own) as client,
+        aclosing(
+            follow_events(client, event_filter(deployment, ExecutionEnded), Cursor.beginning())
+        ) as items,
+    ):
+        async for item in items:
+            if isinstance(item, EventRecord):
+                event = parse_event(deployment, item.event)
+                assert isinstance(event, ExecutionEnded)
+                ended.add(event.execution)
+            if len(ended) >= EXECUTIONS:
+                return
+
+
+async def _tell(own: Node, deployment: Deployment, storm: _Storm) -> None:
+    """Read all that happened, and what is locked still."""
+    async with SuiClient(own.network) as client:
+        kinds = event_filter(
+            deployment,
+            ExecutionEnded,
+            ExecutionAdvanced,
+            InvocationRequested,
+            InvocationSettled,
+            InvocationFailed,
+            InvocationExpired,
+        )
+        async for record in past_events(client, kinds):
+            storm.see(parse_event(deployment, record.event))
+        package = PackageClient(client, deployment)
+        executions = await package.find_all(list(storm.ended), Execution)
+        asked = [each for one in storm.attempts.values() for each in one]
+        invocations = await package.find_all(asked, Invocation)
+    storm.locked_mist = sum(each.funds for each in executions if each is not None)
+    storm.locked_mist += sum(each.payment_mist for each in invocations if each is not None)

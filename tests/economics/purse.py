@@ -1,0 +1,22 @@
+"""A client that knows what Sui took from it."""
+
+from nexus_tools.client import SuiClient
+from nexus_tools.errors import RefusedOnChainError
+
+
+class Purse(SuiClient):
+    """A client that remembers what its transactions cost, those that failed, too."""
+
+    gas_mist = failures = 0
+
+    async def execute(self, builder, **options):
+        try:
+            executed = await super().execute(builder, **options)
+        except RefusedOnChainError as error:
+            if "digest" in error.details:  # else it was simulated, and never sent
+                failed = await self.transaction(error.details["digest"])
+                self.gas_mist += failed.effects.gas_used.net
+                self.failures += 1
+            raise
+        self.gas_mist += executed.cost.net
+        return executed

@@ -1,0 +1,307 @@
+"""What all parties have changes by what Sui takes alone, however executions go and end.
+
+At the end of each part, and now and then between, all that there is is counted: coins and address
+balances of everybody, collateral, the funds of executions and schedules, what invocations still
+hold, and net gas. With `NEXUS_TOOLS_DOCUMENTS=1000` as many stories are played of each kind.
+"""
+
+import os
+import random
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
+
+import pytest
+
+from nexus_tools.client import KeyPair, Patience
+from nexus_tools.errors import NexusError, NotFoundError
+from nexus_tools.package import PackageClient, make_ports, ports_of
+from nexus_tools.package.move.invocation import Invocation
+from nexus_tools.package.move.leader import Leader
+from nexus_tools.package.move.tool import Tool
+from nexus_tools.package.move.workflows import execution as executions
+from nexus_tools.package.move.workflows import schedule as schedules
+from nexus_tools.package.move.workflows import timing
+from nexus_tools.package.move.workflows.execution import Execution
+from nexus_tools.package.move.workflows.schedule import Schedule, ScheduleCreated
+from nexus_tools.registry import Executions, Registration, Schedules, ToolRegistry
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.effects import IdOperation
+from nexus_tools.workflow import DEFAULT_GROUP, Status, structure_of
+from tests.economics.purse import Purse
+from tests.executions.carrying import FUNDS_MIST, HOUR_MS, OUTCOME_BYTES, Carried, Carrier
+from tests.executions.conftest import ANY, DEAR
+from tests.workflow.random_documents import grown, outcome_of, strewn
+
+STORIES = int(os.environ.get("NEXUS_TOOLS_DOCUMENTS", "2"))
+FIRST = int(os.environ.get("NEXUS_TOOLS_FIRST_DOCUMENT", "0"))
+PRICED = "xyz.example.priced@1"
+PRICE_MIST = 300
+COUNTED = 0.2
+"""After which share of all that is done there is a count."""
+DAY_MS = 24 * HOUR_MS
+SUI = 10**9
+MARGIN = 50_000_000
+"""A budget for transactions that are sent without being simulated: they abort."""
+
+
+class Account(Purse):
+    """A purse that remembers besides what its transactions created."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.created = set()
+
+    async def execute(self, builder, **options):
+        executed = await super().execute(builder, **options)
+        changes = executed.effects.changed_objects
+        self.created |= {place for place, each in changes if each.operation is IdOperation.CREATED}
+        return executed
+
+
+class World:
+    """Everybody, their executions and schedules, and all that there is."""
+
+    def __init__(self, chain, accounts, carrier, pledges):
+        self.chain, self.accounts, self.carrier = chain, accounts, carrier
+        self.stranger = PackageClient(accounts["admin"], chain.deployment)
+        self.tools, self.leaders = pledges
+        self.executions, self.schedules = [], []
+
+    async def total_mist(self):
+        """All that there is, wherever it is."""
+        package, accounts = self.stranger, self.accounts.values()
+        invocations = [each for one in self.executions for each in one.all_invocations]
+        found = await package.find_all([each.id for each in self.executions], Execution)
+        found += await package.find_all(self.schedules, Schedule)
+        opened = await package.find_all(invocations, Invocation)
+        pledges = await package.find_all(self.tools, Tool)
+        pledges += await package.find_all(self.leaders, Leader)
+        return (
+            sum([await each.balance(each.address) for each in accounts])
+            + sum(each.gas_mist for each in accounts)
+            + sum(each.funds for each in found if each)
+            + sum(each.payment_mist for each in opened if each)
+            + sum(each.collateral.balance_mist for each in pledges)
+        )
+
+    async def leftovers(self):
+        """What was created since and is still there, but for coins."""
+        ids = sorted(set().union(*(each.created for each in self.accounts.values())))
+        found = await self.stranger.client.objects(ids)
+        return [value for value in found if value and value.type.module != "coin"]
+
+    def forget_what_was_created(self):
+        for each in self.accounts.values():
+            each.created.clear()
+
+
+class Story:
+    """A workflow, an owner of an execution or a schedule of it, and those who interfere."""
+
+    def __init__(self, world, document, seed):
+        self.world, self.seed = world, seed
+        self.document = document
+        self.outcome = outcome_of(document, seed)
+        self.chance = random.Random(f"story {seed}")
+
+    async def publish(self):
+        self.workflow = await self.world.carrier.publish(self.document)
+        self.world.forget_what_was_created()
+        self.had_mist = await self.world.total_mist()
+
+    async def count(self):
+        assert await self.world.total_mist() == self.had_mist
+
+    # --- An execution
+
+    async def begin(self):
+        """Begin one, now and then with funds that are too short for anything."""
+        execution = self._own()
+        funds_mist = self.chance.choice((1_000, SUI // 50, FUNDS_MIST))
+        await execution.begin(funds_mist=funds_mist, max_price_mist=PRICE_MIST)
+        return execution
+
+    def _own(self):
+        execution = Carried(self.world.carrier, self.workflow)
+        self.world.executions.append(execution)
+        return execution
+
+    async def carry(self, execution):
+        """Carry it to its end; refill it when it is short, and now and then without need."""
+        await self.count()
+        while execution.semantics.status is Status.RUNNING:
+            went_on = await execution.go_on(self.outcome, self.chance, disturbed=True)
+            if self.chance.random() < COUNTED:
+                await self.count()
+            still = execution.semantics.status is Status.RUNNING
+            if still and (not went_on or self.chance.random() < 0.02):
+                await self._refill(execution)
+            if self.chance.random() < 0.02:
+                await self._interfere(execution)
+        assert execution.ended is not None
+        await self.count()
+
+    async def _refill(self, execution):
+        amount_mist = self.chance.choice((SUI // 10, SUI))
+        await self.world.stranger.pay(executions.refill, execution.id, amount_mist=amount_mist)
+        await self.count()
+
+    async def _interfere(self, execution):
+        """Somebody tries to cancel it who may not, and pays for it."""
+        builder = TransactionBuilder()
+        executions.cancel(builder, self.world.carrier.package, execution.id)
+        with suppress(NexusError):
+            await self.world.stranger.send(builder, budget=MARGIN)
+        await self.count()
+
+    async def clean(self, execution):
+        """Its owner cleans up, or anyone after seven days."""
+        account = self.world.accounts["user"]
+        if self.chance.random() < 0.3:
+            self.world.carrier.net.advance_clock(7 * DAY_MS)
+            account = self.world.accounts["admin"]
+        await Executions(account, self.world.chain.deployment).clean(execution.id)
+        await self.count()
+
+    # --- A schedule
+
+    async def schedule(self):
+        """A schedule of the workflow, every hour, with funds for some executions."""
+        carrier, builder = self.world.carrier, TransactionBuilder()
+        package, plan = carrier.package, self.workflow.plan
+        first_at_ms = await carrier.owner.client.now_ms() + HOUR_MS
+        schedule = schedules.create(
+            builder,
+            package,
+            carrier.deployment.leader_registry,
+            carrier.settings.revision,
+            self.workflow.id,
+            list(plan.groups).index(DEFAULT_GROUP),
+            carrier.leader,
+            [PRICE_MIST] * len(self.workflow.tools),
+            OUTCOME_BYTES,
+            10_000,
+            HOUR_MS,
+            timing.every(builder, package, HOUR_MS, first_at_ms, None, None),
+            SUI // 2,
+            500_000,
+            False,
+            0,
+            None,
+            builder.split_coins(builder.gas, [SUI * 6 // 10])[0],
+        )
+        for number, vertex in enumerate(plan.vertices.values()):
+            ports = {port: "given" for port in vertex.entries if port not in vertex.constants}
+            if ports:
+                made = make_ports(builder, package, ports_of(ports))
+                schedules.give(builder, package, schedule, number, made)
+        schedules.share(builder, package, schedule)
+        sent = await carrier.owner.send(builder)
+        created = carrier.owner.emitted(sent, ScheduleCreated).schedule
+        self.world.schedules.append(created)
+        await self.count()
+        return created
+
+    async def trigger(self, schedule):
+        """The next execution of a schedule, which is refilled if it is too short for one."""
+        keeper = self.schedules_of("leader")
+        self.world.carrier.net.advance_clock(HOUR_MS)
+        while True:
+            sent = await keeper.trigger(schedule, self.world.carrier.leader)
+            execution = Carried(self.world.carrier, self.workflow)
+            try:
+                await execution.has_begun(sent)
+            except NotFoundError:
+                await self.count()
+                await self.schedules_of("admin").refill(schedule, SUI)
+                continue
+            self.world.executions.append(execution)
+            return execution
+
+    async def collect(self, schedule):
+        """Anyone lets flow back what an execution left."""
+        await self.schedules_of("admin").collect(schedule)
+        await self.count()
+
+    async def end(self, schedule):
+        """Cancel and delete a schedule, whose executions have ended."""
+        await self.schedules_of("user").cancel(schedule)
+        await self.count()
+
+    def schedules_of(self, party):
+        return Schedules(self.world.accounts[party], self.world.chain.deployment)
+
+
+def mixed(document, seed):
+    """The document, in which some tools have a price, and few are too dear."""
+    chance = random.Random(f"prices {seed}")
+
+    def fqn():
+        return chance.choices((ANY, PRICED, DEAR), (55, 40, 5))[0]
+
+    return replace(document, vertices=tuple(replace(each, fqn=fqn()) for each in document.vertices))
+
+
+def stories(world):
+    """The first so many workflows that are sound, of both kinds in turn."""
+    played, seed = 0, FIRST
+    while played < STORIES:
+        seed += 1
+        document = mixed((grown, strewn)[seed % 2](seed), seed)
+        if not structure_of(document).problems:
+            played += 1
+            yield Story(world, document, seed)
+
+
+@pytest.fixture
+async def world(chain, owner, leader, active_leader, settings, define):
+    """Everybody with an account: what they have and do from now on is counted."""
+    tools = ToolRegistry(owner, chain.deployment)
+    for fqn, price_mist in ((ANY, 0), (PRICED, PRICE_MIST), (DEAR, PRICE_MIST + 1)):
+        leaders = (active_leader,) if price_mist else ()
+        await tools.register(Registration(define(fqn), price_mist=price_mist, leaders=leaders))
+    pledges = [(await tools.get(fqn)).id for fqn in (ANY, PRICED, DEAR)], [active_leader]
+    quick = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+    async with AsyncExitStack() as stack:
+        accounts = {
+            name: await stack.enter_async_context(Account(chain.net.network, key, patience=quick))
+            for name, key in KEYS.items()
+        }
+        carrier = Carrier(chain, accounts["user"], accounts["leader"], active_leader, settings)
+        yield World(chain, accounts, carrier, pledges)
+
+
+KEYS = {
+    name: KeyPair.from_bytes(b"\0" + bytes([11 + number] * 32))
+    for number, name in enumerate(("admin", "owner", "leader", "user"))
+}
+
+
+async def test_an_execution_moves_money_and_makes_none(world):
+    for story in stories(world):
+        try:
+            await story.publish()
+            execution = await story.begin()
+            await story.carry(execution)
+            await story.clean(execution)
+            assert await world.leftovers() == []
+        except Exception as error:
+            error.add_note(f"seed {story.seed}")
+            raise
+
+
+async def test_a_schedule_moves_money_and_makes_none(world):
+    for story in stories(world):
+        try:
+            await story.publish()
+            schedule = await story.schedule()
+            for _ in range(2):
+                execution = await story.trigger(schedule)
+                await story.carry(execution)
+                await story.collect(schedule)
+                await story.clean(execution)
+            await story.end(schedule)
+            assert await world.leftovers() == []
+        except Exception as error:
+            error.add_note(f"seed {story.seed}")
+            raise
