@@ -203,8 +203,8 @@ def _no_workflows() -> NexusError:
     return NotFoundError(
         "workflows_unknown",
         "the deployment says of no package of workflows",
-        hint="`nexus-tools package publish` publishes it beside that of tools, and `package use`"
-        " finds it where it is published",
+        hint="`nexus-tools package publish` publishes it beside that of tools, and"
+        " `nexus-tools package use` finds it where it is published",
     )
 
 

@@ -20,6 +20,7 @@ from nexus_tools.client.event_sources import CheckpointSource
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.package import event_filter, parse_event
 from nexus_tools.package.move import tool_registry as registry_calls
+from nexus_tools.package.move.tool_registry import ToolSettingsChanged
 from nexus_tools.registry import ToolRegistry
 from nexus_tools.sui.builder import TransactionBuilder
 
@@ -61,7 +62,7 @@ async def take(chain, items, count):
 
 @pytest.fixture
 def everything(chain):
-    return event_filter(chain.deployment)
+    return event_filter(chain.deployment, ToolSettingsChanged)
 
 
 # --- Order, past and present

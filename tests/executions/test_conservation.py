@@ -193,7 +193,7 @@ class Story:
         for number, vertex in enumerate(plan.vertices.values()):
             ports = {port: "given" for port in vertex.entries if port not in vertex.constants}
             if ports:
-                made = make_ports(builder, package, ports_of(ports))
+                made = make_ports(builder, carrier.deployment.package, ports_of(ports))
                 schedules.give(builder, package, schedule, number, made)
         schedules.share(builder, package, schedule)
         sent = await carrier.owner.send(builder)

@@ -18,7 +18,12 @@ from nexus_tools.sui.event import Event
 from nexus_tools.sui.type_tag import StructTag
 
 PACKAGE = Address.of(0x10)
-DEPLOYMENT = Deployment(PACKAGE, PACKAGE, *map(Address.of, (0x13, 0x14, 0x15)), "chain")
+WORKFLOWS = Address.of(0x11)
+DEPLOYMENT = Deployment(
+    *(PACKAGE, PACKAGE, *map(Address.of, (0x13, 0x14, 0x15)), "chain"),
+    workflows_id=WORKFLOWS,
+    workflows_original_id=WORKFLOWS,
+)
 ME, OTHER = Address.of(0x21), Address.of(0x22)
 TOOL, REQUESTER = Address.of(0x31), Address.of(0x32)
 FQN = "xyz.example.math.add@1"
@@ -123,9 +128,9 @@ NO_CHANGE = Change((), (), (), ())
 
 def told(place, value):
     """An event of the module `execution`, by its value."""
-    tag = StructTag(PACKAGE, "execution", type(value).__name__)
+    tag = StructTag(WORKFLOWS, "execution", type(value).__name__)
     contents = type(value).bcs.encode(value)
-    chain_event = Event(PACKAGE, "execution", REQUESTER, tag, contents)
+    chain_event = Event(WORKFLOWS, "execution", REQUESTER, tag, contents)
     return EventRecord(Cursor(place, 0, 0), chain_event, place, Digest(b"\1" * 32), 0)
 
 
