@@ -50,7 +50,8 @@ def measure(folder: Path) -> Iterator[Figure]:
             yield Figure(f"{name} net", (cost.gas + cost.storage) / SUI, "SUI")
             yield Figure(f"{name} deposit meanwhile", cost.deposit / SUI, "SUI")
     speed = asyncio.run(_speed(folder / "speed"))
-    yield Figure("executions many: steps", speed.crowd, "/s")
+    note = f"many are {CROWD} executions of {CROWD_STEPS} steps, begun one after the other"
+    yield Figure("executions many: steps", speed.crowd, "/s", note=note)
     yield Figure(f"executions one of {BRANCHES} branches: steps", speed.branches, "/s")
     yield Figure("executions latency of a whole one with one step", speed.alone * 1e3, "ms")
     yield Figure("executions latency of a step more", speed.step * 1e3, "ms")
@@ -169,6 +170,7 @@ class _Pace:
     async def seconds(self, workflow: PublishedWorkflow, count: int) -> float:
         """How long it takes until so many executions have begun and ended."""
         executions = Executions(self.stage.client, self.stage.deployment)
+        inputs, leaders = text_of(_SMALL), self.stage.leaders
         begin = perf_counter()
-        begun = [await executions.begin(workflow, text_of(_SMALL)) for _ in range(count)]
+        begun = [await executions.begin(workflow, inputs, leaders=leaders) for _ in range(count)]
         return await self.ends.last([each.execution for each in begun]) - begin

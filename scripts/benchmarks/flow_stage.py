@@ -15,7 +15,7 @@ from benchmarks.stage import Stage
 from nexus_tools.client import EventRecord, SuiClient, follow_events
 from nexus_tools.package import Deployment, event_filter, parse_event
 from nexus_tools.package.move.workflows.execution import ExecutionEnded
-from nexus_tools.registry import PublishedWorkflow, Workflows
+from nexus_tools.registry import LeaderRegistry, PublishedWorkflow, Workflows
 from nexus_tools.sui.address import Address
 from nexus_tools.workflow import Document
 
@@ -28,11 +28,15 @@ PROTOCOL = 140
 
 @dataclass(frozen=True, slots=True)
 class FlowStage:
-    """What stands on it; `client` is the owner's, and `workers` are the addresses of the Leader."""
+    """What stands on it; `client` is the owner's, and `workers` are the addresses of the Leader.
+
+    Executions name the `leaders`: else each would read first what every leader did lately.
+    """
 
     node: Node
     deployment: Deployment
     client: SuiClient
+    leaders: tuple[Address, ...]
     workers: tuple[Address, ...]
 
     async def publish(self, document: Document, name: str) -> PublishedWorkflow:
@@ -110,7 +114,8 @@ async def flow_stage(folder: Path, protocol: int = PROTOCOL) -> AsyncIterator[Fl
         await asyncio.to_thread(leader.logged, '"works"')
         key = await chain.funded_key(own.network, 1_000 * chain.SUI)
         client = await stack.enter_async_context(SuiClient(own.network, key))
-        yield FlowStage(own, deployment, client, (worker,))
+        leaders = tuple(each.id for each in await LeaderRegistry(client, deployment).list())
+        yield FlowStage(own, deployment, client, leaders, (worker,))
 
 
 def text_of(size: int, vertex: str = "v0") -> Mapping[str, str]:
