@@ -36,7 +36,7 @@ STORIES = int(os.environ.get("NEXUS_TOOLS_DOCUMENTS", "2"))
 FIRST = int(os.environ.get("NEXUS_TOOLS_FIRST_DOCUMENT", "0"))
 PRICED = "xyz.example.priced@1"
 PRICE_MIST = 300
-COUNTED = 0.2
+COUNTED = 0.1
 """After which share of all that is done there is a count."""
 DAY_MS = 24 * HOUR_MS
 SUI = 10**9
