@@ -15,7 +15,7 @@ const EDetailTooLong: u64 = 1;
 // === Constants ===
 
 /// Because of the tool, or because the leader will not (`refused`) or cannot (`overloaded`) do
-/// it.
+/// it. A Move function has `aborted`.
 const REASONS: vector<vector<u8>> = vector[
     b"tool_not_registered",
     b"definition_mismatch",
@@ -28,6 +28,7 @@ const REASONS: vector<vector<u8>> = vector[
     b"unauthorized",
     b"refused",
     b"overloaded",
+    b"aborted",
 ];
 
 const MAX_DETAIL_BYTES: u64 = 200;

@@ -24,8 +24,10 @@ use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::{LeaderRegistry, LeaderSettings};
 use nexus_tools::payment;
 use nexus_tools::permit::Permit;
+use nexus_tools::settling::{Self, Settling};
+use nexus_tools::state::{Self, State};
 use nexus_tools::tool::Tool;
-use nexus_tools::value::{Self, Ports, Value};
+use nexus_tools::value::{Self, Ports};
 use nexus_tools::version;
 use std::ascii;
 use std::bcs;
@@ -74,7 +76,7 @@ const ETooEarly: u64 = 15;
 const ENotExpired: u64 = 16;
 /// The outcome is larger than `max_outcome_bytes`: fail with the reason `output_too_large`.
 const EOutcomeTooLarge: u64 = 17;
-/// The answer has to be signed by the tool: use `signed_outcome::settle`.
+/// A leader's word is not enough: use `signed_outcome::settle`, or `on_chain_call`.
 const ENotSigned: u64 = 18;
 /// The invocation was requested from a newer version of the package: close it with that one.
 const EWrongVersion: u64 = 19;
@@ -82,20 +84,17 @@ const EWrongVersion: u64 = 19;
 const ENotRequester: u64 = 20;
 /// The invocation is not closed: it can be deleted once it is settled, failed or expired.
 const ENotClosed: u64 = 21;
-/// The invocation is not settled: it has no answer.
-const ENotSettled: u64 = 22;
 /// The invocation belongs to an execution: that one deletes it.
-const EOfExecution: u64 = 23;
-/// The invocation is not failed or expired: there is no reason why it has no answer.
-const ENotFailed: u64 = 24;
+const EOfExecution: u64 = 22;
 /// The invocation is no attempt of this execution.
-const EWrongExecution: u64 = 25;
+const EWrongExecution: u64 = 23;
+/// The tool is for leaders: one of them closes the invocation.
+const ENotForAnyone: u64 = 24;
 
 // === Constants ===
 
 /// What Sui counts for an object of this type beyond its fields.
 const OBJECT_BYTES: u64 = 145;
-const EXPIRED: vector<u8> = b"expired";
 
 // === Events ===
 
@@ -194,8 +193,7 @@ public struct Invocation has key {
     max_outcome_bytes: u64,
     /// Whether the detail of a failure is kept with its reason.
     keeps_detail: bool,
-    /// The keys of the tool of which one has to sign the answer; with none, nobody has to.
-    signers: vector<vector<u8>>,
+    settling: Settling,
     /// The revision of the tool that the requester looked at.
     tool_revision: u64,
     /// The version of the package that it was requested from: that one closes it, or a later one.
@@ -203,14 +201,6 @@ public struct Invocation has key {
     /// What is prepaid, until the invocation is closed; of an attempt, until it is taken.
     payment: Balance<SUI>,
     state: State,
-}
-
-/// What became of an invocation.
-public enum State has copy, drop, store {
-    Requested,
-    Settled { variant: ascii::String, ports: Ports, leader: ID, settled_at_ms: u64 },
-    Failed { reason: ascii::String, detail: String, leader: ID, failed_at_ms: u64 },
-    Expired,
 }
 
 // === Public functions ===
@@ -293,7 +283,7 @@ public fun settle(
     clock: &Clock,
     ctx: &TxContext,
 ): bool {
-    assert!(!self.requires_signed_outcome(), ENotSigned);
+    assert!(self.settling.is_by_leader(), ENotSigned);
     self.settle_answer(leader, variant, ports, clock, ctx)
 }
 
@@ -314,7 +304,7 @@ public fun fail(
     let (leader, failed_at_ms) = (object::id(leader), clock.timestamp_ms());
     let is_kept = self.keeps_detail && detail.length() <= self.max_outcome_bytes;
     let kept = if (is_kept) detail else b"".to_string();
-    self.state = State::Failed { reason, detail: kept, leader, failed_at_ms };
+    self.state = state::failed(reason, kept, leader, failed_at_ms);
     let fee_mist = self.fail_fee_mist + kept.length() * self.fee_per_outcome_byte_mist;
     payment::pay(self.payment.split(fee_mist), ctx.sender());
     event::emit(InvocationFailed {
@@ -338,7 +328,7 @@ public fun fail(
 public fun expire(self: &mut Invocation, clock: &Clock) {
     assert!(!self.is_closed(), EClosed);
     assert!(clock.timestamp_ms() >= self.expires_at_ms(), ENotExpired);
-    self.state = State::Expired;
+    self.state = state::expired();
     event::emit(InvocationExpired {
         invocation: object::id(self),
         tool: self.tool,
@@ -422,7 +412,7 @@ public fun quote(
     ctx: &TxContext,
 ): u64 {
     let settings = registry.settings();
-    tool.price_mist()
+    tool.charge_mist()
         + settings.settle_fee_mist(input_bytes, ctx)
         + settings.fee_per_outcome_byte_mist() * max_outcome_bytes
 }
@@ -433,7 +423,7 @@ public fun expires_at_ms(self: &Invocation): u64 {
 }
 
 /// Whether the invocation is settled, failed or expired.
-public fun is_closed(self: &Invocation): bool { &self.state != &State::Requested }
+public fun is_closed(self: &Invocation): bool { self.state.is_closed() }
 
 /// The tool that is invoked.
 public fun tool(self: &Invocation): ID { self.tool }
@@ -442,10 +432,13 @@ public fun tool(self: &Invocation): ID { self.tool }
 public fun inputs(self: &Invocation): &Ports { &self.inputs }
 
 /// Whether it is settled only with the tool's signature of the answer.
-public fun requires_signed_outcome(self: &Invocation): bool { !self.signers.is_empty() }
+public fun requires_signed_outcome(self: &Invocation): bool { !self.signers().is_empty() }
 
 /// The keys of the tool of which one has to sign the answer.
-public fun signers(self: &Invocation): &vector<vector<u8>> { &self.signers }
+public fun signers(self: &Invocation): vector<vector<u8>> { self.settling.keys() }
+
+/// When it was requested.
+public fun requested_at_ms(self: &Invocation): u64 { self.requested_at_ms }
 
 /// Who requested the invocation.
 public fun requester(self: &Invocation): address { self.requester }
@@ -459,48 +452,8 @@ public fun payment_mist(self: &Invocation): u64 { self.payment.value() }
 /// The attempt that it is, if it belongs to an execution.
 public fun attempt(self: &Invocation): Option<Attempt> { self.attempt }
 
-/// A port of what it came to: of the answer, or the `reason` or `detail` of a failure, as JSON
-/// strings. Aborts with `value::EUnknownPort`.
-public fun output(self: &Invocation, name: &ascii::String): Value {
-    match (&self.state) {
-        State::Settled { ports, .. } => ports.port(name),
-        State::Failed { reason, detail, .. } => failure::port(reason, detail, name),
-        _ => failure::port(&EXPIRED.to_ascii_string(), &b"".to_string(), name),
-    }
-}
-
-/// Whether it is settled.
-public fun is_settled(self: &Invocation): bool {
-    match (&self.state) {
-        State::Settled { .. } => true,
-        _ => false,
-    }
-}
-
-/// Why there is no answer: `expired` if no leader closed it in time. Aborts with `ENotFailed`.
-public fun reason(self: &Invocation): ascii::String {
-    match (&self.state) {
-        State::Failed { reason, .. } => *reason,
-        State::Expired => EXPIRED.to_ascii_string(),
-        _ => abort ENotFailed,
-    }
-}
-
-/// The variant of the answer. Aborts with `ENotSettled`.
-public fun variant(self: &Invocation): ascii::String {
-    match (&self.state) {
-        State::Settled { variant, .. } => *variant,
-        _ => abort ENotSettled,
-    }
-}
-
-/// The ports of the answer. Aborts with `ENotSettled`.
-public fun ports(self: &Invocation): &Ports {
-    match (&self.state) {
-        State::Settled { ports, .. } => ports,
-        _ => abort ENotSettled,
-    }
-}
+/// What became of it.
+public fun state(self: &Invocation): &State { &self.state }
 
 // === Package functions ===
 
@@ -520,31 +473,37 @@ public(package) fun settle_answer(
     ctx: &TxContext,
 ): bool {
     if (!self.authorize(leader, clock, ctx)) return false;
-    let outcome_bytes = variant.length() + ports.size();
-    assert!(outcome_bytes <= self.max_outcome_bytes, EOutcomeTooLarge);
-    let (leader, settled_at_ms) = (object::id(leader), clock.timestamp_ms());
-    self.state = State::Settled { variant, ports, leader, settled_at_ms };
-    let fee_mist = self.settle_fee_mist + outcome_bytes * self.fee_per_outcome_byte_mist;
-    let price_mist = self.price_mist;
-    payment::pay(self.payment.split(fee_mist), ctx.sender());
-    payment::pay(self.payment.split(price_mist), self.payout);
-    event::emit(InvocationSettled {
-        invocation: object::id(self),
-        tool: self.tool,
-        fqn: self.fqn,
-        requester: self.requester,
-        leader,
-        variant,
-        settled_at_ms,
-        payout: self.payout,
-        price_mist,
-        fee_mist,
-        refund_mist: self.payment.value(),
-    });
-    self.refund();
+    self.record(object::id(leader), variant, ports, clock, ctx);
     true
 }
 
+/// Settles with what the tool's function came to, as it has done something. Aborts with `EClosed`
+/// where `settle` does nothing, and as `settle` does.
+public(package) fun settle_call(
+    self: &mut Invocation,
+    leader: &Leader,
+    variant: ascii::String,
+    ports: Ports,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    assert!(self.settle_answer(leader, variant, ports, clock, ctx), EClosed);
+}
+
+/// Does the same for anyone. Aborts with `ENotForAnyone`, `EClosed` or `EOutcomeTooLarge`.
+public(package) fun settle_call_by_anyone(
+    self: &mut Invocation,
+    variant: ascii::String,
+    ports: Ports,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    assert!(self.version <= version::number(), EWrongVersion);
+    assert!(self.settling.is_for_anyone(), ENotForAnyone);
+    assert!(!self.is_closed(), EClosed);
+    assert!(clock.timestamp_ms() < self.expires_at_ms(), EClosed);
+    self.record(ctx.sender().to_id(), variant, ports, clock, ctx);
+}
 
 // === Private functions ===
 
@@ -624,6 +583,10 @@ fun create(
 ): Invocation {
     let requires_signed_outcome = tool.requires_signed_outcome();
     let (settle_fee_mist, fail_fee_mist) = attempt::fees_mist(&attempt, settings, inputs.size(), ctx);
+    let settling = settling::of(tool);
+    // The tool's own time is divided among the leaders, as the time of each is where it is theirs.
+    let window_ms = if (settling.is_for_anyone()) tool.timeout_ms() / leaders.length()
+    else tool.timeout_ms() + settings.grace_ms();
     let invocation = Invocation {
         id: object::new(ctx),
         tool: object::id(tool),
@@ -634,19 +597,19 @@ fun create(
         leaders,
         requested_at_ms: clock.timestamp_ms(),
         timeout_ms: tool.timeout_ms(),
-        window_ms: tool.timeout_ms() + settings.grace_ms(),
+        window_ms,
         price_mist: tool.price_mist(),
         payout: tool.payout(),
-        settle_fee_mist,
+        settle_fee_mist: settle_fee_mist + tool.definition().gas_mist(),
         fail_fee_mist,
         fee_per_outcome_byte_mist: settings.fee_per_outcome_byte_mist(),
         max_outcome_bytes,
         keeps_detail,
-        signers: if (requires_signed_outcome) *tool.keys().keys() else vector[],
+        settling,
         tool_revision: tool.revision(),
         version: version::number(),
         payment,
-        state: State::Requested,
+        state: state::requested(),
     };
     event::emit(InvocationRequested {
         invocation: object::id(&invocation),
@@ -683,6 +646,39 @@ fun authorize(
     let now_ms = clock.timestamp_ms();
     assert!(now_ms >= self.requested_at_ms + i * self.window_ms, ETooEarly);
     !self.is_closed() && now_ms < self.expires_at_ms()
+}
+
+/// Settles in the name of a leader, or of the sender who is none, and pays.
+fun record(
+    self: &mut Invocation,
+    leader: ID,
+    variant: ascii::String,
+    ports: Ports,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    let outcome_bytes = variant.length() + ports.size();
+    assert!(outcome_bytes <= self.max_outcome_bytes, EOutcomeTooLarge);
+    let settled_at_ms = clock.timestamp_ms();
+    self.state = state::settled(variant, ports, leader, settled_at_ms);
+    let fee_mist = self.settle_fee_mist + outcome_bytes * self.fee_per_outcome_byte_mist;
+    let price_mist = self.price_mist;
+    payment::pay(self.payment.split(fee_mist), ctx.sender());
+    payment::pay(self.payment.split(price_mist), self.payout);
+    event::emit(InvocationSettled {
+        invocation: object::id(self),
+        tool: self.tool,
+        fqn: self.fqn,
+        requester: self.requester,
+        leader,
+        variant,
+        settled_at_ms,
+        payout: self.payout,
+        price_mist,
+        fee_mist,
+        refund_mist: self.payment.value(),
+    });
+    self.refund();
 }
 
 /// Pays what is left of the payment back to the requester; an attempt keeps it for its

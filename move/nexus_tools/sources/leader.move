@@ -271,49 +271,6 @@ public fun accept(self: &mut Leader, workers: vector<address>, ctx: &TxContext) 
     event::emit(LeaderHandedOver { leader, workers });
 }
 
-// === Public functions: admin ===
-
-/// Proposes to burn `amount_mist` of the collateral, also while the leader is unregistered. Aborts
-/// with `owner::ENotOwner`, and as `collateral::propose_slash` does.
-public fun propose_slash(
-    self: &mut Leader,
-    admin: &Admin,
-    registry: &LeaderRegistry,
-    amount_mist: u64,
-    reason: String,
-    evidence: vector<u8>,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    admin.check(ctx);
-    registry.check_version();
-    let leader = object::id(self);
-    self.collateral.propose_slash(leader, amount_mist, reason, evidence, clock);
-}
-
-/// Executes the slash that was proposed. Aborts with `owner::ENotOwner`, and as
-/// `collateral::execute_slash` does.
-public fun execute_slash(
-    self: &mut Leader,
-    admin: &Admin,
-    registry: &LeaderRegistry,
-    clock: &Clock,
-    ctx: &TxContext,
-) {
-    admin.check(ctx);
-    registry.check_version();
-    let leader = object::id(self);
-    self.collateral.execute_slash(leader, clock);
-}
-
-/// Takes the slash that was proposed back. Aborts with `owner::ENotOwner` or
-/// `collateral::ENoSlashPending`.
-public fun cancel_slash(self: &mut Leader, admin: &Admin, clock: &Clock, ctx: &TxContext) {
-    admin.check(ctx);
-    let leader = object::id(self);
-    self.collateral.cancel_slash(leader, clock);
-}
-
 // === Views ===
 
 /// Whether new invocations can name the leader.
@@ -333,6 +290,18 @@ public fun keys(self: &Leader): &Keys { &self.keys }
 
 /// The collateral and its terms.
 public fun collateral(self: &Leader): &Collateral { &self.collateral }
+
+// === Package functions ===
+
+/// What the admin slashes, with the id of the leader. Aborts with `owner::ENotOwner`.
+public(package) fun collateral_mut(
+    self: &mut Leader,
+    admin: &Admin,
+    ctx: &TxContext,
+): (ID, &mut Collateral) {
+    admin.check(ctx);
+    (object::id(self), &mut self.collateral)
+}
 
 // === Private functions ===
 

@@ -33,7 +33,7 @@ fun fqn_follows_the_grammar() { define_as(b"xyz.add@1", b"offchain"); }
 #[test, expected_failure(abort_code = definition::EUnknownToolType)]
 fun type_is_one_of_the_types() { define_as(b"xyz.example.add@1", b"offline"); }
 
-#[test, expected_failure(abort_code = definition::EOnchainNotAccepted)]
+#[test, expected_failure(abort_code = definition::EFunctionNeeded)]
 fun onchain_tool_is_not_accepted_yet() { define_as(b"xyz.example.add@1", b"onchain"); }
 
 #[test]

@@ -9,6 +9,7 @@ use nexus_tools::invocation;
 use nexus_tools::leader;
 use nexus_tools::leader_registry;
 use nexus_tools::owner;
+use nexus_tools::slashing;
 use nexus_tools::test_runner::{Self, Runner, field, key, mint, port, told};
 use nexus_tools::tool;
 use nexus_tools::tool_registry;
@@ -56,6 +57,8 @@ fun registration_of_a_tool() {
         field(leaders),
         field(1u64),
         field(START_MS),
+        // It is not on chain.
+        x"00",
     ].flatten();
     assert_eq!(told_registered, fields);
 
@@ -244,7 +247,7 @@ fun slash_and_top_up_of_a_tool() {
     runner.propose_slash(ADD, 200);
     told_of_slashes.push_back(told<collateral::SlashProposed>());
     runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, _, clock, ctx| {
-        tool.cancel_slash(admin, clock, ctx);
+        slashing::cancel_for_tool(tool, admin, clock, ctx);
     });
     told_of_slashes.push_back(told<collateral::SlashCancelled>());
     runner.slash(ADD, 300);
@@ -266,7 +269,7 @@ fun slash_and_top_up_of_a_leader() {
     runner.propose_leader_slash(leader, 200);
     told_of_slashes.push_back(told<collateral::SlashProposed>());
     runner.leader_admin_tx!(ADMIN, leader, |leader, admin, _, clock, ctx| {
-        leader.cancel_slash(admin, clock, ctx);
+        slashing::cancel_for_leader(leader, admin, clock, ctx);
     });
     told_of_slashes.push_back(told<collateral::SlashCancelled>());
     runner.slash_leader(leader, 300);
@@ -601,6 +604,7 @@ fun updated(
         field(min_outcome_bytes),
         field(requires_signed_outcome),
         field(revision),
+        x"00",
     ].flatten()
 }
 

@@ -7,6 +7,7 @@ use nexus_tools::leader;
 use nexus_tools::leader_registry;
 use nexus_tools::owner;
 use nexus_tools::roster;
+use nexus_tools::slashing;
 use nexus_tools::test_runner::{Self, Runner, key, mint, text};
 use std::unit_test::assert_eq;
 
@@ -406,7 +407,7 @@ fun pending_slash_holds_back_its_amount_alone() {
     runner.advance(1);
     assert_eq!(runner.claim_leader(LEE, leader), 6_000_000_000);
     runner.leader_admin_tx!(ADMIN, leader, |leader, admin, _, clock, ctx| {
-        leader.cancel_slash(admin, clock, ctx);
+        slashing::cancel_for_leader(leader, admin, clock, ctx);
     });
     assert_eq!(runner.claim_leader(LEE, leader), 4_000_000_000);
     runner.end();
@@ -426,7 +427,7 @@ fun owner_of_a_leader_does_not_propose_to_slash() {
     let (mut runner, leader) = lee();
     runner.leader_admin_tx!(LEE, leader, |leader, admin, leaders, clock, ctx| {
         let (reason, evidence) = (b"It lied.".to_string(), test_runner::evidence());
-        leader.propose_slash(admin, leaders, 1, reason, evidence, clock, ctx);
+        slashing::propose_for_leader(leader, admin, leaders, 1, reason, evidence, clock, ctx);
     });
     runner.end();
 }
@@ -437,7 +438,7 @@ fun owner_of_a_leader_does_not_execute_a_slash() {
     runner.propose_leader_slash(leader, 1);
     runner.advance(WEEK_MS);
     runner.leader_admin_tx!(LEE, leader, |leader, admin, leaders, clock, ctx| {
-        leader.execute_slash(admin, leaders, clock, ctx);
+        slashing::execute_for_leader(leader, admin, leaders, clock, ctx);
     });
     runner.end();
 }
@@ -447,7 +448,7 @@ fun owner_of_a_leader_does_not_cancel_a_slash() {
     let (mut runner, leader) = lee();
     runner.propose_leader_slash(leader, 1);
     runner.leader_admin_tx!(LEE, leader, |leader, admin, _, clock, ctx| {
-        leader.cancel_slash(admin, clock, ctx);
+        slashing::cancel_for_leader(leader, admin, clock, ctx);
     });
     runner.end();
 }

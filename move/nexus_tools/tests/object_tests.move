@@ -198,6 +198,8 @@ fun requested_invocation_whose_answer_is_signed() {
     let id = runner.request(BOB, ADD, vector[lee]);
     let fields = vector[
         terms(&runner, id, lee),
+        // By a signature.
+        x"01",
         field(vector[key(2), key(1)]),
         field(2u64),
         field(1u64),

@@ -61,8 +61,8 @@ fun signed_answer_is_settled() {
     assert!(settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE));
     let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(SIGNED_ID.to_id());
     assert!(invocation.requires_signed_outcome());
-    assert_eq!(invocation.variant(), ok());
-    assert_eq!(*invocation.ports(), sum());
+    assert_eq!(invocation.state().variant(), ok());
+    assert_eq!(*invocation.state().ports(), sum());
     test_scenario::return_shared(invocation);
     runner.end();
 }

@@ -12,6 +12,7 @@ use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader::{Self, Leader};
 use nexus_tools::leader_registry::{Self, LeaderRegistry};
 use nexus_tools::name::Name;
+use nexus_tools::slashing;
 use nexus_tools::tool::{Self, Tool};
 use nexus_tools::tool_registry::{Self, ToolRegistry};
 use nexus_tools::value::{Self, Ports};
@@ -333,7 +334,7 @@ public fun re_register(self: &mut Runner, sender: address, fqn: vector<u8>) {
 public fun propose_slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64) {
     self.tool_admin_tx!(ADMIN, fqn, |tool, admin, tools, clock, ctx| {
         let reason = b"It lied.".to_string();
-        tool.propose_slash(admin, tools, amount_mist, reason, evidence(), clock, ctx);
+        slashing::propose_for_tool(tool, admin, tools, amount_mist, reason, evidence(), clock, ctx);
     });
 }
 
@@ -342,7 +343,7 @@ public fun slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64) {
     self.propose_slash(fqn, amount_mist);
     self.advance(NOTICE_MS);
     self.tool_admin_tx!(ADMIN, fqn, |tool, admin, tools, clock, ctx| {
-        tool.execute_slash(admin, tools, clock, ctx);
+        slashing::execute_for_tool(tool, admin, tools, clock, ctx);
     });
 }
 
@@ -388,7 +389,7 @@ public fun claim_leader(self: &mut Runner, sender: address, leader: ID): u64 {
 public fun propose_leader_slash(self: &mut Runner, leader: ID, amount_mist: u64) {
     self.leader_admin_tx!(ADMIN, leader, |leader, admin, leaders, clock, ctx| {
         let reason = b"It lied.".to_string();
-        leader.propose_slash(admin, leaders, amount_mist, reason, evidence(), clock, ctx);
+        slashing::propose_for_leader(leader, admin, leaders, amount_mist, reason, evidence(), clock, ctx);
     });
 }
 
@@ -397,7 +398,7 @@ public fun slash_leader(self: &mut Runner, leader: ID, amount_mist: u64) {
     self.propose_leader_slash(leader, amount_mist);
     self.advance(NOTICE_MS);
     self.leader_admin_tx!(ADMIN, leader, |leader, admin, leaders, clock, ctx| {
-        leader.execute_slash(admin, leaders, clock, ctx);
+        slashing::execute_for_leader(leader, admin, leaders, clock, ctx);
     });
 }
 

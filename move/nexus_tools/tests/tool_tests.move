@@ -6,6 +6,7 @@ use nexus_tools::definition::{Self, Definition};
 use nexus_tools::keys;
 use nexus_tools::owner;
 use nexus_tools::roster;
+use nexus_tools::slashing;
 use nexus_tools::test_runner::{Self, Runner, key, mint, text};
 use nexus_tools::tool;
 use std::unit_test::assert_eq;
@@ -507,7 +508,7 @@ fun pending_slash_holds_back_its_amount_alone() {
     runner.advance(1);
     assert_eq!(runner.claim(ALICE, ADD), 700_000_000);
     runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, _, clock, ctx| {
-        tool.cancel_slash(admin, clock, ctx);
+        slashing::cancel_for_tool(tool, admin, clock, ctx);
     });
     assert_eq!(runner.claim(ALICE, ADD), 300_000_000);
     runner.re_register(ALICE, ADD);
@@ -524,7 +525,7 @@ fun slash_that_is_executed_after_the_claim_leaves_nothing_and_the_tool_comes_bac
     runner.claim(ALICE, ADD);
     runner.advance(3 * DAY_MS - 1);
     runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, tools, clock, ctx| {
-        tool.execute_slash(admin, tools, clock, ctx);
+        slashing::execute_for_tool(tool, admin, tools, clock, ctx);
     });
     assert_eq!(runner.claim(ALICE, ADD), 0);
     runner.re_register(ALICE, ADD);
@@ -546,7 +547,7 @@ fun owner_of_a_tool_does_not_propose_to_slash() {
     let mut runner = alice_with_add();
     runner.tool_admin_tx!(ALICE, ADD, |tool, admin, tools, clock, ctx| {
         let (reason, evidence) = (b"It lied.".to_string(), test_runner::evidence());
-        tool.propose_slash(admin, tools, 1, reason, evidence, clock, ctx);
+        slashing::propose_for_tool(tool, admin, tools, 1, reason, evidence, clock, ctx);
     });
     runner.end();
 }
@@ -557,7 +558,7 @@ fun owner_of_a_tool_does_not_execute_a_slash() {
     runner.propose_slash(ADD, 1);
     runner.advance(3 * DAY_MS);
     runner.tool_admin_tx!(ALICE, ADD, |tool, admin, tools, clock, ctx| {
-        tool.execute_slash(admin, tools, clock, ctx);
+        slashing::execute_for_tool(tool, admin, tools, clock, ctx);
     });
     runner.end();
 }
@@ -567,7 +568,7 @@ fun owner_of_a_tool_does_not_cancel_a_slash() {
     let mut runner = alice_with_add();
     runner.propose_slash(ADD, 1);
     runner.tool_admin_tx!(ALICE, ADD, |tool, admin, _, clock, ctx| {
-        tool.cancel_slash(admin, clock, ctx);
+        slashing::cancel_for_tool(tool, admin, clock, ctx);
     });
     runner.end();
 }

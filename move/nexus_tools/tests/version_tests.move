@@ -5,6 +5,7 @@ module nexus_tools::version_tests;
 
 use nexus_tools::invocation;
 use nexus_tools::leader;
+use nexus_tools::slashing;
 use nexus_tools::test_runner::{Self, Runner, key, mint};
 use nexus_tools::tool::Tool;
 use nexus_tools::value;
@@ -68,7 +69,7 @@ fun propose_to_slash_a_tool() {
 fun slash_a_tool() {
     let (mut runner, _, _) = upgraded();
     runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, tools, clock, ctx| {
-        tool.execute_slash(admin, tools, clock, ctx);
+        slashing::execute_for_tool(tool, admin, tools, clock, ctx);
     });
     runner.end();
 }
@@ -122,7 +123,7 @@ fun propose_to_slash_a_leader() {
 fun slash_a_leader() {
     let (mut runner, _, lee) = upgraded();
     runner.leader_admin_tx!(ADMIN, lee, |leader, admin, leaders, clock, ctx| {
-        leader.execute_slash(admin, leaders, clock, ctx);
+        slashing::execute_for_leader(leader, admin, leaders, clock, ctx);
     });
     runner.end();
 }
@@ -286,11 +287,11 @@ fun proposed_slash_is_taken_back() {
     runner.propose_leader_slash(lee, 1);
     upgrade(&mut runner);
     runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, _, clock, ctx| {
-        tool.cancel_slash(admin, clock, ctx);
+        slashing::cancel_for_tool(tool, admin, clock, ctx);
         assert!(!tool.collateral().has_pending_slash(clock));
     });
     runner.leader_admin_tx!(ADMIN, lee, |leader, admin, _, clock, ctx| {
-        leader.cancel_slash(admin, clock, ctx);
+        slashing::cancel_for_leader(leader, admin, clock, ctx);
         assert!(!leader.collateral().has_pending_slash(clock));
     });
     runner.end();

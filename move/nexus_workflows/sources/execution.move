@@ -327,17 +327,18 @@ public fun advance(
         if (clock.timestamp_ms() < invocation.expires_at_ms()) return false;
         invocation.expire(clock);
     };
-    let variant = if (invocation.is_settled()) option::some(invocation.variant()) else option::none();
+    let state = *invocation.state();
+    let variant = if (state.is_settled()) option::some(state.variant()) else option::none();
     let needed_mist = self.terms().stored_mist(walks::most_bytes(dag, &run, &variant));
     if (!self.walks.is_ending() && self.is_short(needed_mist, invocation.payment_mist())) return false;
     self.funds.join(invocation.take_rest(&self.id));
     let mut change = walks::no_change();
     let now_ms = clock.timestamp_ms();
     if (variant.is_some()) {
-        let (variant, ports) = (variant.borrow(), invocation.ports());
+        let (variant, ports) = (variant.borrow(), state.ports());
         self.walks.settle(dag, run, variant, ports, now_ms, &mut change);
     } else {
-        self.walks.fail(dag, run, invocation.reason(), now_ms, &mut change);
+        self.walks.fail(dag, run, state.reason(), now_ms, &mut change);
     };
     self.pay_stored(ctx);
     let execution = object::id(self);

@@ -9,8 +9,10 @@ module nexus_workflows::inputs;
 use nexus_tools::failure;
 use nexus_tools::invocation::Invocation;
 use nexus_tools::leader::Leader;
+use nexus_tools::on_chain_call::{Self, Call};
 use nexus_tools::run::Run;
 use nexus_tools::signed_outcome;
+use nexus_tools::tool::Tool;
 use nexus_tools::value::{Self, Ports, Value};
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution::Execution;
@@ -146,6 +148,15 @@ public fun settle(
     )
 }
 
+// === Public functions: on-chain tools ===
+
+/// Opens an attempt of an on-chain tool with these inputs. Aborts with `EWrongInputs`, `ENotLoaded`,
+/// `on_chain_call::EWrongTool` or `on_chain_call::ENotOnChain`.
+public fun open(self: Inputs, execution: &Execution, invocation: &Invocation, tool: &Tool): Call {
+    assert!(self.invocation == object::id(invocation), EWrongInputs);
+    on_chain_call::open_attempt(invocation, execution.uid(), self.into_ports(), tool)
+}
+
 // === Private functions ===
 
 /// The inputs of an invocation, none of which is known.
@@ -249,18 +260,18 @@ fun is_order_only(name: &String): bool {
 fun take(self: &mut Inputs, pending: Pending, source: &Invocation) {
     let Pending { variant, name, element, port, list, position, .. } = pending;
     if (list.is_none()) {
-        let value = source.output(&name);
+        let value = source.state().output(&name);
         let value = if (element.is_some()) value.element(element.destroy_some() as u64) else value;
         self.values[port].fill(value);
     } else if (came_to(source) == variant.destroy_some()) {
         let list = &mut self.lists[list.destroy_some()];
-        list.elements[position].fill(source.output(&name));
+        list.elements[position].fill(source.state().output(&name));
     }
 }
 
 /// The variant that it was settled with, or that of a failure.
 fun came_to(source: &Invocation): String {
-    if (source.is_settled()) source.variant() else walks::err_eval()
+    if (source.state().is_settled()) source.state().variant() else walks::err_eval()
 }
 
 // === Test-only functions ===

@@ -86,7 +86,7 @@ public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): 
     let max_price_mist = self.max_prices_mist[number as u64];
     if (step > self.max_steps) because(b"too_many_steps")
     else if (!tool.is_active()) because(b"tool_not_active")
-    else if (tool.price_mist() > max_price_mist) because(b"price_too_high")
+    else if (tool.charge_mist() > max_price_mist) because(b"price_too_high")
     else if (!self.leaders.any!(|leader| tool.accepts(*leader))) because(b"leader_not_accepted")
     else if (tool.min_outcome_bytes() > self.max_outcome_bytes) because(b"outcome_limit_too_small")
     else if (tool.requires_signed_outcome()) because(b"signature_required")
@@ -136,7 +136,7 @@ public(package) fun size(self: &Terms): u64 { bcs::to_bytes(self).length() }
 // === Private functions ===
 
 fun cost_of_mist(self: &Terms, settle_fee_mist: u64, tool: &Tool): u64 {
-    tool.price_mist() + settle_fee_mist + self.stored_mist(self.max_outcome_bytes)
+    tool.charge_mist() + settle_fee_mist + self.stored_mist(self.max_outcome_bytes)
 }
 
 fun because(reason: vector<u8>): Option<String> { option::some(reason.to_ascii_string()) }

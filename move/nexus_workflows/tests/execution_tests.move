@@ -5,6 +5,7 @@ module nexus_workflows::execution_tests;
 use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::LeaderRegistry;
+use nexus_tools::state;
 use nexus_tools::test_runner::{Self, mint, port};
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution::{Self, Execution};
@@ -312,12 +313,12 @@ fun owner_does_not_delete_an_attempt_by_itself() {
     abort
 }
 
-#[test, expected_failure(abort_code = invocation::ENotFailed)]
+#[test, expected_failure(abort_code = state::ENotFailed)]
 fun answer_has_no_reason_of_a_failure() {
     let mut stage = schedule_runner::start();
     let id = stage.begin(terms());
     stage.carry(id, true);
-    stage.last_invocation().reason();
+    stage.last_invocation().state().reason();
     abort
 }
 

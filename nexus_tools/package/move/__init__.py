@@ -23,6 +23,7 @@ TYPES = Types(
         "definition": ["Definition"],
         "failure": [],
         "fqn": [],
+        "function": ["Function"],
         "invocation": [
             "InvocationRequested",
             "InvocationSettled",
@@ -30,8 +31,8 @@ TYPES = Types(
             "InvocationExpired",
             "InvocationDeleted",
             "Invocation",
-            "State",
         ],
+        "json": [],
         "keys": ["Keys"],
         "leader": [
             "LeaderRegistered",
@@ -43,12 +44,16 @@ TYPES = Types(
         ],
         "leader_registry": ["LeaderSettingsChanged", "LeaderSettings", "LeaderRegistry"],
         "name": ["Name"],
+        "on_chain_call": ["Call", "Answer"],
         "owner": ["OwnershipOffered", "OwnershipAccepted", "Owner"],
         "payment": [],
         "permit": ["PermitGranted", "Permit"],
         "roster": ["Roster"],
         "run": ["Run"],
+        "settling": ["Settling"],
         "signed_outcome": [],
+        "slashing": [],
+        "state": ["State"],
         "tool": [
             "ToolRegistered",
             "ToolUpdated",
@@ -62,6 +67,7 @@ TYPES = Types(
         "tool_registry": ["ToolSettingsChanged", "ToolSettings", "ToolRegistry"],
         "value": ["Ports", "Value"],
         "version": ["RegistryMigrated", "Version"],
+        "waiting": ["WAITING", "Ask", "Wait"],
     },
     events=[
         "collateral::CollateralLocked",

@@ -20,6 +20,8 @@ from nexus_tools.bindings.runtime import codecs as _bcs
 from nexus_tools.bindings.runtime import inputs as _inputs
 from nexus_tools.package.views import DefinitionView as _DefinitionView
 
+from . import function as _function
+
 EInvalidFqn = MoveError(
     "EInvalidFqn",
     "The FQN does not follow the grammar `domain.name@version`: see the module `fqn`.",
@@ -28,21 +30,25 @@ EInvalidFqn = MoveError(
 EUnknownToolType = MoveError(
     "EUnknownToolType", "The type is none of the types of tools: say `offchain`.", 1
 )
-EOnchainNotAccepted = MoveError(
-    "EOnchainNotAccepted",
-    "On-chain tools are not accepted yet: offer the tool over HTTP as `offchain`.",
-    2,
+EFunctionNeeded = MoveError(
+    "EFunctionNeeded", "An on-chain tool has a function: use `define_on_chain`.", 2
 )
 EUrlTooLong = MoveError("EUrlTooLong", "The URL is longer than 2 048 bytes: shorten it.", 3)
 EDescriptionTooLong = MoveError(
     "EDescriptionTooLong", "The description is longer than 4 096 bytes: shorten it.", 4
 )
+EOtherFunction = MoveError(
+    "EOtherFunction",
+    "The function of a tool keeps its witness, and is for leaders or for anyone as it was.",
+    5,
+)
 ERRORS: tuple[MoveError, ...] = (
     EInvalidFqn,
     EUnknownToolType,
-    EOnchainNotAccepted,
+    EFunctionNeeded,
     EUrlTooLong,
     EDescriptionTooLong,
+    EOtherFunction,
 )
 
 
@@ -51,15 +57,19 @@ class Definition(_DefinitionView, MoveStruct, frozen=True):
 
     fqn: str
     tool_type: str
-    """`offchain`."""
+    """`offchain` or `onchain`."""
     url: str
-    """The base URL under which the tool is invoked."""
+    """The base URL under which the tool is invoked; of an on-chain one
+    `package::module::function`.
+    """
     description: str
     input_schema: bytes
     """JSON Schemas."""
     output_schema: bytes
     timeout_ms: int
     """How long the tool may take for one invocation."""
+    function: _function.Function | None
+    """Of an on-chain tool."""
 
     move_name = "definition::Definition"
     bcs: ClassVar[_bcs.Codec[Definition]] = _bcs.late(
@@ -72,6 +82,7 @@ class Definition(_DefinitionView, MoveStruct, frozen=True):
             _bcs.byte_vector,
             _bcs.byte_vector,
             _bcs.u64,
+            _bcs.option(_function.Function.bcs),
         )
     )
 
@@ -89,7 +100,7 @@ def define(
 ) -> Result:
     """The definition of a tool.
 
-    Aborts with `EInvalidFqn`, `EUnknownToolType`, `EOnchainNotAccepted`, `EUrlTooLong` or
+    Aborts with `EInvalidFqn`, `EUnknownToolType`, `EFunctionNeeded`, `EUrlTooLong` or
     `EDescriptionTooLong`.
 
     Returns `Definition`.
@@ -102,6 +113,40 @@ def define(
             _inputs.ascii_text(builder, fqn),
             _inputs.ascii_text(builder, tool_type),
             _inputs.ascii_text(builder, url),
+            _inputs.text(builder, description),
+            _inputs.data(builder, input_schema),
+            _inputs.data(builder, output_schema),
+            _inputs.pure(builder, _bcs.u64, timeout_ms),
+        ],
+    )
+
+
+def define_on_chain(
+    builder: TransactionBuilder,
+    package: Package,
+    fqn: str | Argument,
+    function: Argument,
+    function_url: str | Argument,
+    description: str | Argument,
+    input_schema: bytes | Argument,
+    output_schema: bytes | Argument,
+    timeout_ms: int | Argument,
+) -> Result:
+    """The definition of an on-chain tool.
+
+    `function_url` is `package::module::function`, with the package that is called, of which the
+    owner follows upgrades. Aborts with `EInvalidFqn`, `EUrlTooLong` or `EDescriptionTooLong`.
+
+    Returns `Definition`.
+    """
+    return builder.move_call(
+        package.id,
+        "definition",
+        "define_on_chain",
+        [
+            _inputs.ascii_text(builder, fqn),
+            function,
+            _inputs.ascii_text(builder, function_url),
             _inputs.text(builder, description),
             _inputs.data(builder, input_schema),
             _inputs.data(builder, output_schema),
@@ -148,6 +193,42 @@ def timeout_ms(builder: TransactionBuilder, package: Package, definition: Argume
     Returns `u64`.
     """
     return builder.move_call(package.id, "definition", "timeout_ms", [definition])
+
+
+def function(builder: TransactionBuilder, package: Package, definition: Argument) -> Result:
+    """The function of an on-chain tool.
+
+    Returns `&Option<Function>`.
+
+    It lends what it returns: only a simulation can call it.
+    """
+    return builder.move_call(package.id, "definition", "function", [definition])
+
+
+def gas_mist(builder: TransactionBuilder, package: Package, definition: Argument) -> Result:
+    """The gas that whoever calls the function gets.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "definition", "gas_mist", [definition])
+
+
+def max_timeout_ms(
+    builder: TransactionBuilder,
+    package: Package,
+    definition: Argument,
+    for_leaders_ms: int | Argument,
+) -> Result:
+    """The longest timeout: of a tool that leaders close, so long.
+
+    Returns `u64`.
+    """
+    return builder.move_call(
+        package.id,
+        "definition",
+        "max_timeout_ms",
+        [definition, _inputs.pure(builder, _bcs.u64, for_leaders_ms)],
+    )
 
 
 def max_schema_bytes(builder: TransactionBuilder, package: Package, definition: Argument) -> Result:

@@ -26,10 +26,8 @@ from typing import ClassVar, TypeAlias
 from nexus_tools.bindings.runtime import (
     Address,
     Argument,
-    MoveEnum,
     MoveError,
     MoveStruct,
-    MoveVariant,
     ObjectInput,
     Package,
     Result,
@@ -40,6 +38,8 @@ from nexus_tools.bindings.runtime import inputs as _inputs
 from nexus_tools.package.views import InvocationView as _InvocationView
 
 from . import attempt as _attempt
+from . import settling as _settling
+from . import state as _state
 from . import value as _value
 
 EToolNotActive = MoveError(
@@ -99,7 +99,9 @@ EOutcomeTooLarge = MoveError(
     17,
 )
 ENotSigned = MoveError(
-    "ENotSigned", "The answer has to be signed by the tool: use `signed_outcome::settle`.", 18
+    "ENotSigned",
+    "A leader's word is not enough: use `signed_outcome::settle`, or `on_chain_call`.",
+    18,
 )
 EWrongVersion = MoveError(
     "EWrongVersion",
@@ -112,17 +114,14 @@ ENotClosed = MoveError(
     "The invocation is not closed: it can be deleted once it is settled, failed or expired.",
     21,
 )
-ENotSettled = MoveError("ENotSettled", "The invocation is not settled: it has no answer.", 22)
 EOfExecution = MoveError(
-    "EOfExecution", "The invocation belongs to an execution: that one deletes it.", 23
-)
-ENotFailed = MoveError(
-    "ENotFailed",
-    "The invocation is not failed or expired: there is no reason why it has no answer.",
-    24,
+    "EOfExecution", "The invocation belongs to an execution: that one deletes it.", 22
 )
 EWrongExecution = MoveError(
-    "EWrongExecution", "The invocation is no attempt of this execution.", 25
+    "EWrongExecution", "The invocation is no attempt of this execution.", 23
+)
+ENotForAnyone = MoveError(
+    "ENotForAnyone", "The tool is for leaders: one of them closes the invocation.", 24
 )
 ERRORS: tuple[MoveError, ...] = (
     EToolNotActive,
@@ -147,10 +146,9 @@ ERRORS: tuple[MoveError, ...] = (
     EWrongVersion,
     ENotRequester,
     ENotClosed,
-    ENotSettled,
     EOfExecution,
-    ENotFailed,
     EWrongExecution,
+    ENotForAnyone,
 )
 
 
@@ -332,15 +330,14 @@ class Invocation(_InvocationView, MoveStruct, frozen=True):
     max_outcome_bytes: int
     keeps_detail: bool
     """Whether the detail of a failure is kept with its reason."""
-    signers: tuple[bytes, ...]
-    """The keys of the tool of which one has to sign the answer; with none, nobody has to."""
+    settling: _settling.Settling.Variant
     tool_revision: int
     """The revision of the tool that the requester looked at."""
     version: int
     """The version of the package that it was requested from: that one closes it, or a later one."""
     payment: int
     """What is prepaid, until the invocation is closed; of an attempt, until it is taken."""
-    state: State.Variant
+    state: _state.State.Variant
 
     move_name = "invocation::Invocation"
     bcs: ClassVar[_bcs.Codec[Invocation]] = _bcs.late(
@@ -363,56 +360,11 @@ class Invocation(_InvocationView, MoveStruct, frozen=True):
             _bcs.u64,
             _bcs.u64,
             _bcs.boolean,
-            _bcs.vector(_bcs.byte_vector),
+            _settling.Settling.bcs,
             _bcs.u64,
             _bcs.u64,
             _bcs.u64,
-            State.bcs,
-        )
-    )
-
-
-class State(MoveEnum):
-    """What became of an invocation."""
-
-    class Requested(MoveVariant, frozen=True):
-        """The variant `Requested`."""
-
-    class Settled(MoveVariant, frozen=True):
-        """The variant `Settled`."""
-
-        variant: str
-        ports: _value.Ports
-        leader: Address
-        settled_at_ms: int
-
-    class Failed(MoveVariant, frozen=True):
-        """The variant `Failed`."""
-
-        reason: str
-        detail: str
-        leader: Address
-        failed_at_ms: int
-
-    class Expired(MoveVariant, frozen=True):
-        """The variant `Expired`."""
-
-    Variant: TypeAlias = Requested | Settled | Failed | Expired
-
-    move_name = "invocation::State"
-    bcs: _bcs.Codec[Variant] = _bcs.late(
-        lambda: _bcs.choice(
-            "State",
-            (State.Requested, _bcs.struct(State.Requested)),
-            (
-                State.Settled,
-                _bcs.struct(State.Settled, _bcs.string, _value.Ports.bcs, _bcs.address, _bcs.u64),
-            ),
-            (
-                State.Failed,
-                _bcs.struct(State.Failed, _bcs.string, _bcs.string, _bcs.address, _bcs.u64),
-            ),
-            (State.Expired, _bcs.struct(State.Expired)),
+            _state.State.bcs,
         )
     )
 
@@ -732,12 +684,22 @@ def requires_signed_outcome(
 def signers(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
     """The keys of the tool of which one has to sign the answer.
 
-    Returns `&vector<vector<u8>>`.
-
-    It lends what it returns: only a simulation can call it.
+    Returns `vector<vector<u8>>`.
     """
     return builder.move_call(
         package.id, "invocation", "signers", [_inputs.read(builder, invocation)]
+    )
+
+
+def requested_at_ms(
+    builder: TransactionBuilder, package: Package, invocation: ObjectInput
+) -> Result:
+    """When it was requested.
+
+    Returns `u64`.
+    """
+    return builder.move_call(
+        package.id, "invocation", "requested_at_ms", [_inputs.read(builder, invocation)]
     )
 
 
@@ -781,63 +743,11 @@ def attempt(builder: TransactionBuilder, package: Package, invocation: ObjectInp
     )
 
 
-def output(
-    builder: TransactionBuilder, package: Package, invocation: ObjectInput, name: str | Argument
-) -> Result:
-    """A port of what it came to: of the answer, or the `reason` or `detail` of a failure, as
-    JSON strings. Aborts with `value::EUnknownPort`.
+def state(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
+    """What became of it.
 
-    Returns `Value`.
-    """
-    return builder.move_call(
-        package.id,
-        "invocation",
-        "output",
-        [_inputs.read(builder, invocation), _inputs.ascii_text(builder, name)],
-    )
-
-
-def is_settled(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
-    """Whether it is settled.
-
-    Returns `bool`.
-    """
-    return builder.move_call(
-        package.id, "invocation", "is_settled", [_inputs.read(builder, invocation)]
-    )
-
-
-def reason(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
-    """Why there is no answer: `expired` if no leader closed it in time.
-
-    Aborts with `ENotFailed`.
-
-    Returns `String`.
-    """
-    return builder.move_call(
-        package.id, "invocation", "reason", [_inputs.read(builder, invocation)]
-    )
-
-
-def variant(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
-    """The variant of the answer.
-
-    Aborts with `ENotSettled`.
-
-    Returns `String`.
-    """
-    return builder.move_call(
-        package.id, "invocation", "variant", [_inputs.read(builder, invocation)]
-    )
-
-
-def ports(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
-    """The ports of the answer.
-
-    Aborts with `ENotSettled`.
-
-    Returns `&Ports`.
+    Returns `&State`.
 
     It lends what it returns: only a simulation can call it.
     """
-    return builder.move_call(package.id, "invocation", "ports", [_inputs.read(builder, invocation)])
+    return builder.move_call(package.id, "invocation", "state", [_inputs.read(builder, invocation)])

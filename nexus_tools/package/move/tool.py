@@ -18,8 +18,8 @@ The state of a tool follows from its collateral:
 | claimed      | none                | active (`re_register`)                 |
 
 Only an active tool takes new invocations. It is open to all leaders, or lists those that may be
-named for it: with a price it lists them, as it gives its answer before it is paid. Keys of the tool
-sign its answers.
+named for it: with a price it lists them, as it gives its answer before it is paid; an on-chain tool
+gives it in the transaction that pays it. Keys of the tool sign its answers.
 
 What leads out (`unregister`, `claim`) and what takes a right away (`remove_operator`,
 `remove_leader`, `remove_key`) depends on no version of the package and on no setting: nobody can
@@ -47,6 +47,7 @@ from nexus_tools.package.views import ToolView as _ToolView
 
 from . import collateral as _collateral
 from . import definition as _definition
+from . import function as _function
 from . import keys as _keys
 from . import roster as _roster
 
@@ -104,6 +105,7 @@ class ToolRegistered(MoveStruct, frozen=True):
     leaders: tuple[Address, ...]
     index: int
     registered_at_ms: int
+    function: _function.Function | None
 
     move_name = "tool::ToolRegistered"
     bcs: ClassVar[_bcs.Codec[ToolRegistered]] = _bcs.late(
@@ -122,6 +124,7 @@ class ToolRegistered(MoveStruct, frozen=True):
             _bcs.vector(_bcs.address),
             _bcs.u64,
             _bcs.u64,
+            _bcs.option(_function.Function.bcs),
         )
     )
 
@@ -142,6 +145,7 @@ class ToolUpdated(MoveStruct, frozen=True):
     min_outcome_bytes: int
     requires_signed_outcome: bool
     revision: int
+    function: _function.Function | None
 
     move_name = "tool::ToolUpdated"
     bcs: ClassVar[_bcs.Codec[ToolUpdated]] = _bcs.late(
@@ -157,6 +161,7 @@ class ToolUpdated(MoveStruct, frozen=True):
             _bcs.u64,
             _bcs.boolean,
             _bcs.u64,
+            _bcs.option(_function.Function.bcs),
         )
     )
 
@@ -630,6 +635,30 @@ def update_description(
     )
 
 
+def update_function(
+    builder: TransactionBuilder,
+    package: Package,
+    tool: ObjectInput,
+    name: ObjectInput,
+    registry: ObjectInput,
+    function: Argument,
+) -> None:
+    """Sets what the function of an on-chain tool takes in invocations to come; its URL is set
+    besides. Aborts with `owner::ENotOwner`, `EWrongName` or `definition::EOtherFunction`.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "update_function",
+        [
+            _inputs.changed(builder, tool),
+            _inputs.read(builder, name),
+            _inputs.read(builder, registry),
+            function,
+        ],
+    )
+
+
 def update_payout(
     builder: TransactionBuilder,
     package: Package,
@@ -871,79 +900,6 @@ def take_over(
     )
 
 
-def propose_slash(
-    builder: TransactionBuilder,
-    package: Package,
-    tool: ObjectInput,
-    admin: ObjectInput,
-    registry: ObjectInput,
-    amount_mist: int | Argument,
-    reason: str | Argument,
-    evidence: bytes | Argument,
-) -> None:
-    """Proposes to burn `amount_mist` of the collateral, also while the tool is unregistered.
-
-    Aborts with `owner::ENotOwner`, and as `collateral::propose_slash` does.
-    """
-    builder.move_call(
-        package.id,
-        "tool",
-        "propose_slash",
-        [
-            _inputs.changed(builder, tool),
-            _inputs.read(builder, admin),
-            _inputs.read(builder, registry),
-            _inputs.pure(builder, _bcs.u64, amount_mist),
-            _inputs.text(builder, reason),
-            _inputs.data(builder, evidence),
-            _inputs.read(builder, _inputs.CLOCK),
-        ],
-    )
-
-
-def execute_slash(
-    builder: TransactionBuilder,
-    package: Package,
-    tool: ObjectInput,
-    admin: ObjectInput,
-    registry: ObjectInput,
-) -> None:
-    """Executes the slash that was proposed.
-
-    Aborts with `owner::ENotOwner`, and as `collateral::execute_slash` does.
-    """
-    builder.move_call(
-        package.id,
-        "tool",
-        "execute_slash",
-        [
-            _inputs.changed(builder, tool),
-            _inputs.read(builder, admin),
-            _inputs.read(builder, registry),
-            _inputs.read(builder, _inputs.CLOCK),
-        ],
-    )
-
-
-def cancel_slash(
-    builder: TransactionBuilder, package: Package, tool: ObjectInput, admin: ObjectInput
-) -> None:
-    """Takes the slash that was proposed back.
-
-    Aborts with `owner::ENotOwner` or `collateral::ENoSlashPending`.
-    """
-    builder.move_call(
-        package.id,
-        "tool",
-        "cancel_slash",
-        [
-            _inputs.changed(builder, tool),
-            _inputs.read(builder, admin),
-            _inputs.read(builder, _inputs.CLOCK),
-        ],
-    )
-
-
 def is_active(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
     """Whether the tool takes new invocations.
 
@@ -984,6 +940,15 @@ def price_mist(builder: TransactionBuilder, package: Package, tool: ObjectInput)
     Returns `u64`.
     """
     return builder.move_call(package.id, "tool", "price_mist", [_inputs.read(builder, tool)])
+
+
+def charge_mist(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
+    """What an invocation costs beyond the leader's fees: the price, and the gas of an on-chain
+    tool.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "tool", "charge_mist", [_inputs.read(builder, tool)])
 
 
 def payout(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:

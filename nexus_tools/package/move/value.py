@@ -212,6 +212,32 @@ def ports(
     )
 
 
+def none(builder: TransactionBuilder, package: Package) -> Result:
+    """No ports.
+
+    Returns `Ports`.
+    """
+    return builder.move_call(package.id, "value", "none")
+
+
+def with_(
+    builder: TransactionBuilder,
+    package: Package,
+    ports: Argument,
+    name: bytes | Argument,
+    value: Argument,
+) -> Result:
+    """These ports and one more.
+
+    Aborts with `ETooManyPorts`, `ENameTooLong` or `EDuplicatePort`.
+
+    Returns `Ports`.
+    """
+    return builder.move_call(
+        package.id, "value", "with", [ports, _inputs.data(builder, name), value]
+    )
+
+
 def json(builder: TransactionBuilder, package: Package, value: Argument) -> Result:
     """The JSON text of a value that is on chain.
 
@@ -280,6 +306,26 @@ def element(
     return builder.move_call(
         package.id, "value", "element", [value, _inputs.pure(builder, _bcs.u64, i)]
     )
+
+
+def length(builder: TransactionBuilder, package: Package, value: Argument) -> Result:
+    """How many elements a list has.
+
+    Aborts with `ENotAList`.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "value", "length", [value])
+
+
+def elements(builder: TransactionBuilder, package: Package, value: Argument) -> Result:
+    """The JSON texts of a list.
+
+    Aborts with `ENotAList` or `ERemoteElement`.
+
+    Returns `vector<vector<u8>>`.
+    """
+    return builder.move_call(package.id, "value", "elements", [value])
 
 
 def list_of(

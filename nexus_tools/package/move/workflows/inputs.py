@@ -162,3 +162,31 @@ def settle(
             _inputs.read(builder, _inputs.CLOCK),
         ],
     )
+
+
+def open(
+    builder: TransactionBuilder,
+    package: Package,
+    inputs: Argument,
+    execution: ObjectInput,
+    invocation: ObjectInput,
+    tool: ObjectInput,
+) -> Result:
+    """Opens an attempt of an on-chain tool with these inputs.
+
+    Aborts with `EWrongInputs`, `ENotLoaded`, `on_chain_call::EWrongTool` or
+    `on_chain_call::ENotOnChain`.
+
+    Returns `Call`.
+    """
+    return builder.move_call(
+        package.id,
+        "inputs",
+        "open",
+        [
+            inputs,
+            _inputs.read(builder, execution),
+            _inputs.read(builder, invocation),
+            _inputs.read(builder, tool),
+        ],
+    )

@@ -1,0 +1,91 @@
+/// What the admin may do against a tool or a leader that harms others: burn collateral of it, in two
+/// steps, also while it is unregistered. See `collateral`.
+module nexus_tools::slashing;
+
+use nexus_tools::admin::Admin;
+use nexus_tools::leader::Leader;
+use nexus_tools::leader_registry::LeaderRegistry;
+use nexus_tools::tool::Tool;
+use nexus_tools::tool_registry::ToolRegistry;
+use std::string::String;
+use sui::clock::Clock;
+
+// === Public functions: tools ===
+
+/// Proposes to burn `amount_mist` of the collateral of a tool. Aborts with `owner::ENotOwner`, and
+/// as `collateral::propose_slash` does.
+public fun propose_for_tool(
+    tool: &mut Tool,
+    admin: &Admin,
+    registry: &ToolRegistry,
+    amount_mist: u64,
+    reason: String,
+    evidence: vector<u8>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    registry.check_version();
+    let (id, collateral) = tool.collateral_mut(admin, ctx);
+    collateral.propose_slash(id, amount_mist, reason, evidence, clock);
+}
+
+/// Executes the slash that was proposed. Aborts with `owner::ENotOwner`, and as
+/// `collateral::execute_slash` does.
+public fun execute_for_tool(
+    tool: &mut Tool,
+    admin: &Admin,
+    registry: &ToolRegistry,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    registry.check_version();
+    let (id, collateral) = tool.collateral_mut(admin, ctx);
+    collateral.execute_slash(id, clock);
+}
+
+/// Takes the slash that was proposed back. Aborts with `owner::ENotOwner` or
+/// `collateral::ENoSlashPending`.
+public fun cancel_for_tool(tool: &mut Tool, admin: &Admin, clock: &Clock, ctx: &TxContext) {
+    let (id, collateral) = tool.collateral_mut(admin, ctx);
+    collateral.cancel_slash(id, clock);
+}
+
+// === Public functions: leaders ===
+
+/// Proposes to burn `amount_mist` of the collateral of a leader. Aborts with `owner::ENotOwner`, and
+/// as `collateral::propose_slash` does.
+public fun propose_for_leader(
+    leader: &mut Leader,
+    admin: &Admin,
+    registry: &LeaderRegistry,
+    amount_mist: u64,
+    reason: String,
+    evidence: vector<u8>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    registry.check_version();
+    let (id, collateral) = leader.collateral_mut(admin, ctx);
+    collateral.propose_slash(id, amount_mist, reason, evidence, clock);
+}
+
+/// Executes the slash that was proposed. Aborts with `owner::ENotOwner`, and as
+/// `collateral::execute_slash` does.
+public fun execute_for_leader(
+    leader: &mut Leader,
+    admin: &Admin,
+    registry: &LeaderRegistry,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    registry.check_version();
+    let (id, collateral) = leader.collateral_mut(admin, ctx);
+    collateral.execute_slash(id, clock);
+}
+
+/// Takes the slash that was proposed back. Aborts with `owner::ENotOwner` or
+/// `collateral::ENoSlashPending`.
+public fun cancel_for_leader(leader: &mut Leader, admin: &Admin, clock: &Clock, ctx: &TxContext) {
+    let (id, collateral) = leader.collateral_mut(admin, ctx);
+    collateral.cancel_slash(id, clock);
+}
