@@ -23,9 +23,9 @@ from nexus_tools.package.move.invocation import (
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
-    State,
 )
 from nexus_tools.package.move.leader import Leader
+from nexus_tools.package.move.state import State
 from nexus_tools.package.move.tool import Tool, ToolKeyChanged, ToolTakenOver
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolFqn

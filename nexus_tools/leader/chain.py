@@ -10,8 +10,9 @@ from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.batch_reader import BatchReader
 from nexus_tools.leader.end import Closed
 from nexus_tools.package import Deployment
-from nexus_tools.package.move.invocation import Invocation, State
+from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.package.move.leader import Leader
+from nexus_tools.package.move.state import State
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.sui.address import Address

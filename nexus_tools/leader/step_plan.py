@@ -15,7 +15,8 @@ from nexus_tools.leader.todos import (
     RunReady,
     Todo,
 )
-from nexus_tools.package.move.invocation import Invocation, State
+from nexus_tools.package.move.invocation import Invocation
+from nexus_tools.package.move.state import State
 from nexus_tools.package.move.value import Value
 from nexus_tools.package.move.workflows import execution as moves
 from nexus_tools.package.move.workflows.walks import Change

@@ -107,9 +107,11 @@ class DefinitionView:
     input_schema: bytes
     output_schema: bytes
     timeout_ms: int
+    function: Any
 
     def document(self) -> dict[str, Any]:
         """The JSON document of the definition, unchecked. Raises `json_invalid`."""
+        function = {"function": _function(self.function)} if self.function else {}
         return {
             "fqn": self.fqn,
             "type": self.tool_type,
@@ -118,6 +120,7 @@ class DefinitionView:
             "timeout": self.timeout_ms,
             "input_schema": parse_json(self.input_schema),
             "output_schema": parse_json(self.output_schema),
+            **function,
         }
 
     def parse(self) -> ToolDefinition:
@@ -200,7 +203,14 @@ class InvocationView:
     requested_at_ms: int
     window_ms: int
     payment: int
+    settling: Any
     state: Any
+
+    @property
+    def signers(self) -> tuple[bytes, ...]:
+        """The keys of the tool of which one has to sign the answer; with none, nobody has to."""
+        keys: tuple[bytes, ...] = getattr(self.settling, "keys", ())
+        return keys
 
     @property
     def is_closed(self) -> bool:
@@ -274,6 +284,17 @@ class PortsView:
     def size(self) -> int:
         """The bytes that the ports take in an object, by which leaders are paid."""
         return len(self.bcs.encode(self))
+
+
+def _function(function: Any) -> dict[str, Any]:
+    """The `function` of a definition document. Move writes types without `0x`."""
+    return {
+        "witness": f"0x{function.witness}",
+        "type_arguments": list(function.type_arguments),
+        "objects": [str(each) for each in function.objects],
+        "gas": function.gas_mist,
+        "closed_by": "anyone" if function.for_anyone else "leaders",
+    }
 
 
 def _json(name: str, value: Any) -> Any:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.package import PackageClient
-from nexus_tools.package.move.invocation import Invocation, State
+from nexus_tools.package.move.invocation import Invocation
+from nexus_tools.package.move.state import State
 from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.package.move.workflows.terms import Terms

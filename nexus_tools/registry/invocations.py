@@ -27,10 +27,10 @@ from nexus_tools.package.move.invocation import (
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
-    State,
 )
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.leader_registry import LeaderSettings
+from nexus_tools.package.move.state import State
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports
 from nexus_tools.registry.invocation_commands import add_outcome, add_request, quote_mist

@@ -9,7 +9,7 @@ from nexus_tools.bindings.runtime import Package
 from nexus_tools.errors import NotFoundError
 from nexus_tools.package import PackageClient, Sent, leader_id, require_admin
 from nexus_tools.package.move import leader as calls
-from nexus_tools.package.move import leader_registry
+from nexus_tools.package.move import leader_registry, slashing
 from nexus_tools.package.move.admin import Admin
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.registry.checks import (
@@ -226,18 +226,22 @@ class LeaderRegistry(PackageClient):
         found = await self.get(leader)
         check_slash(found.collateral, f"the leader {found.name}", amount_mist)
         by_admin = self._by_admin(leader)
-        return await self.call(calls.propose_slash, *by_admin, amount_mist, reason, evidence)
+        return await self.call(
+            slashing.propose_for_leader, *by_admin, amount_mist, reason, evidence
+        )
 
     async def execute_slash(self, leader: Address) -> Sent:
         """Burn what was proposed. Raises `not_admin`, `no_slash_pending` or `not_due`."""
         await self._require_admin()
         at_ms = due_at_ms((await self.get(leader)).collateral)
-        return await self.call(calls.execute_slash, *self._by_admin(leader), possible_at_ms=at_ms)
+        return await self.call(
+            slashing.execute_for_leader, *self._by_admin(leader), possible_at_ms=at_ms
+        )
 
     async def cancel_slash(self, leader: Address) -> Sent:
         """Take back what was proposed. Raises `not_admin` or `no_slash_pending`."""
         await self._require_admin()
-        return await self.call(calls.cancel_slash, leader, self.deployment.admin)
+        return await self.call(slashing.cancel_for_leader, leader, self.deployment.admin)
 
     # --- Rights
 

@@ -3,22 +3,34 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from msgspec.structs import astuple
 
 from nexus_tools import units
+from nexus_tools.bindings.runtime import Package
 from nexus_tools.errors import NexusError, NotNowError, ValidationError
 from nexus_tools.package import Deployment, ToolState, require_owner
+from nexus_tools.package.move import function as functions
 from nexus_tools.package.move import tool as calls
-from nexus_tools.package.move.definition import Definition, define
+from nexus_tools.package.move.definition import Definition, define, define_on_chain
+from nexus_tools.package.move.function import Function
 from nexus_tools.package.move.name import Name
 from nexus_tools.package.move.name import share as share_name
 from nexus_tools.package.move.tool_registry import ToolSettings
 from nexus_tools.registry.checks import check_key, check_terms
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.transaction import Argument
-from nexus_tools.tool import ToolDefinition, ToolFqn, ToolType, canonical_json
+from nexus_tools.sui.transaction import Argument, Result
+from nexus_tools.sui.type_tag import TypeTag
+from nexus_tools.tool import MoveFunction, ToolDefinition, ToolFqn, canonical_json
+
+
+class Declaration(NamedTuple):
+    """By which object, a `0x2::package::Publisher`, and with which witness a function is a tool."""
+
+    publisher: Address
+    witness: TypeTag
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +41,8 @@ class Registration:
     `leaders` to whom alone the tool gives its answers. Without `collateral_mist` it is the least
     that the registry takes. The owner consents to an unregister delay of `max_delay_ms`: without
     it, to that of the moment of sending. `keys` are the Ed25519 keys, of 32 bytes each, that sign
-    the tool's responses. What else there is is as of `Tool`.
+    the tool's responses. An on-chain tool has a `declaration`, which `ToolRegistry` finds in the
+    wallet. What else there is is as of `Tool`.
     """
 
     definition: ToolDefinition
@@ -40,6 +53,7 @@ class Registration:
     keys: tuple[bytes, ...] = ()
     min_outcome_bytes: int = 0
     requires_signed_outcome: bool = False
+    declaration: Declaration | None = None
 
     @property
     def fqn(self) -> ToolFqn:
@@ -65,7 +79,19 @@ class Registration:
             canonical_json(definition.input_schema),
             canonical_json(definition.output_schema),
             definition.timeout_ms,
+            None if definition.function is None else _function(definition.function),
         )
+
+
+def _function(function: MoveFunction) -> Function:
+    """As the chain keeps it: Move writes types without `0x`."""
+    return Function(
+        function.witness.replace("0x", ""),
+        function.type_arguments,
+        tuple(map(Address.parse, function.objects)),
+        function.gas_mist,
+        function.for_anyone,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +109,7 @@ def registrations_to_send(
     """Those that are not registered yet.
 
     Raises, in words, what the chain would refuse: `fqn_repeated`, `definition_too_large`,
-    `timeout_out_of_range`, `onchain_not_accepted`, `collateral_too_small`, `delay_too_long`,
+    `timeout_out_of_range`, `publisher_missing`, `collateral_too_small`, `delay_too_long`,
     `price_too_high`, `open_to_all`, `key_needed`, `public_key_invalid`, `not_accepting`,
     `name_taken`, `definition_differs`, `tool_not_active`.
     """
@@ -156,7 +182,7 @@ def add_registrations(
     new_names: list[Argument] = []
     for index, registration in enumerate(registrations):
         unversioned = registration.fqn.unversioned
-        definition = define(builder, package, *astuple(registration.on_chain()))
+        definition = _define(builder, package, registration)
         terms = (
             coins[index],
             registration.delay_ms(settings),
@@ -175,6 +201,17 @@ def add_registrations(
         calls.share(builder, package, tool)
     for name in new_names:
         share_name(builder, package, name)
+
+
+def _define(builder: TransactionBuilder, package: Package, registration: Registration) -> Result:
+    """The command that makes the definition; an on-chain one needs the function before."""
+    fqn, kind, *rest, function = astuple(registration.on_chain())
+    if function is None:
+        return define(builder, package, fqn, kind, *rest)
+    assert registration.declaration is not None
+    publisher, witness = registration.declaration
+    made = functions.of(builder, package, witness, publisher, *astuple(function)[1:])
+    return define_on_chain(builder, package, fqn, made, *rest)
 
 
 def _add_signing(
@@ -206,7 +243,14 @@ def same_definition(definition: ToolDefinition, on_chain: Definition) -> bool:
         definition.url,
         definition.description,
         definition.timeout_ms,
-    ) == (registered.type, registered.url, registered.description, registered.timeout_ms)
+        definition.function,
+    ) == (
+        registered.type,
+        registered.url,
+        registered.description,
+        registered.timeout_ms,
+        registered.function,
+    )
 
 
 def _check_settings(registration: Registration, settings: ToolSettings) -> None:
@@ -218,17 +262,13 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
             f"{fqn} has a schema of {size} bytes, the registry takes {settings.max_schema_bytes}",
             hint="shorten descriptions in the schema, or simplify it",
         )
-    if not settings.min_timeout_ms <= definition.timeout_ms <= settings.max_timeout_ms:
+    is_for_anyone = definition.function is not None and definition.function.for_anyone
+    longest_ms = definition.timeout_ms if is_for_anyone else settings.max_timeout_ms
+    if not settings.min_timeout_ms <= definition.timeout_ms <= longest_ms:
         raise ValidationError(
             "timeout_out_of_range",
             f"{fqn} has a timeout of {definition.timeout_ms} ms, the registry takes"
             f" {settings.min_timeout_ms} to {settings.max_timeout_ms} ms",
-        )
-    if registration.definition.type is not ToolType.OFFCHAIN:
-        raise ValidationError(
-            "onchain_not_accepted",
-            f"{fqn} is an on-chain tool, which the registry does not accept yet",
-            hint="offer the tool over HTTP",
         )
 
 
@@ -236,8 +276,16 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
     fqn, locked_mist = registration.fqn, registration.locks_mist(settings)
     check_terms(settings, locked_mist, registration.delay_ms(settings), str(fqn))
     check_price(registration.price_mist, locked_mist, fqn)
-    if registration.price_mist and not registration.leaders:
+    function = registration.definition.function
+    if registration.price_mist and not registration.leaders and function is None:
         raise open_to_all(fqn)
+    if function is not None and registration.declaration is None:
+        raise ValidationError(
+            "publisher_missing",
+            f"the wallet has no Publisher of the module that {fqn} is in",
+            hint="register it with the wallet that published the module, whose `init` keeps one:"
+            " `package::claim_and_keep(otw, ctx)`",
+        )
     for key in registration.keys:
         check_key(key)
     if registration.requires_signed_outcome and not registration.keys:

@@ -7,7 +7,8 @@ from typing import Any
 from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotFoundError
 from nexus_tools.package import Deployment, PackageClient
-from nexus_tools.package.move.invocation import Invocation, State
+from nexus_tools.package.move.invocation import Invocation
+from nexus_tools.package.move.state import State
 from nexus_tools.package.move.value import Ports
 from nexus_tools.package.move.value import Value as JsonValue
 from nexus_tools.package.move.workflows.execution import Execution

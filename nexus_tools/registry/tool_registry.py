@@ -9,8 +9,8 @@ from nexus_tools import units
 from nexus_tools.client import how_to_fund
 from nexus_tools.errors import NotNowError
 from nexus_tools.package import Sent, require_admin
+from nexus_tools.package.move import slashing, tool_registry
 from nexus_tools.package.move import tool as calls
-from nexus_tools.package.move import tool_registry
 from nexus_tools.package.move.admin import Admin
 from nexus_tools.package.move.name import Name
 from nexus_tools.registry.checks import (
@@ -22,9 +22,11 @@ from nexus_tools.registry.checks import (
     check_terms,
     due_at_ms,
 )
+from nexus_tools.registry.declarations import declared
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import Fqn, parse_fqn
 from nexus_tools.registry.names import Names
+from nexus_tools.registry.on_chain_calls import FunctionReader
 from nexus_tools.registry.registration import (
     Registration,
     RegistryView,
@@ -82,10 +84,10 @@ class ToolRegistry(Names):
         What is given as a definition costs `price_mist` an invocation and lists `leaders`, whatever
         another version of the tool does. Those that the wallet has already registered alike are
         left as they are, with the price that they have. Raises `unknown_leader`, and as
-        `registration.registrations_to_send` does.
+        `declarations.declared` and `registration.registrations_to_send` do.
         """
         sender = self.client.address
-        registrations = _registrations(tools, price_mist, leaders)
+        registrations = await self._registrations(tools, price_mist, leaders)
         view = await self._view([registration.fqn for registration in registrations])
         missing = registrations_to_send(registrations, view, sender)
         sent: Sent | None = None
@@ -108,7 +110,7 @@ class ToolRegistry(Names):
         before the first one is sent; whoever is interrupted calls it again, for what is missing.
         Raises as `register` does, and `not_enough_sui` if the collateral of all cannot be paid.
         """
-        registrations = _registrations(tools, price_mist, leaders)
+        registrations = await self._registrations(tools, price_mist, leaders)
         view = await self._view([registration.fqn for registration in registrations])
         missing = registrations_to_send(registrations, view, self.client.address)
         parts = batches(missing)
@@ -119,6 +121,21 @@ class ToolRegistry(Names):
             yield self._result(known, view, None)
         for part in parts:
             yield await self.register(*part)
+
+    async def _registrations(
+        self,
+        tools: Sequence[Registration | ToolDefinition],
+        price_mist: int,
+        leaders: Sequence[Address],
+    ) -> list[Registration]:
+        wanted = [
+            each
+            if isinstance(each, Registration)
+            else Registration(each, price_mist, leaders=tuple(leaders))
+            for each in tools
+        ]
+        reader = FunctionReader(self.client.objects, self.deployment)
+        return await declared(self.client, reader, wanted)
 
     async def _check_collateral(self, total_mist: int) -> None:
         balance = await self.client.balance(self.client.address)
@@ -318,19 +335,21 @@ class ToolRegistry(Names):
         tool = await self._judged(fqn)
         check_slash(tool.collateral, tool.fqn, amount_mist)
         by_admin = self._by_admin(tool)
-        return await self.call(calls.propose_slash, *by_admin, amount_mist, reason, evidence)
+        return await self.call(slashing.propose_for_tool, *by_admin, amount_mist, reason, evidence)
 
     async def execute_slash(self, fqn: Fqn) -> Sent:
         """Burn what was proposed. Raises `not_admin`, `no_slash_pending` or `not_due`."""
         tool = await self._judged(fqn)
         return await self.call(
-            calls.execute_slash, *self._by_admin(tool), possible_at_ms=due_at_ms(tool.collateral)
+            slashing.execute_for_tool,
+            *self._by_admin(tool),
+            possible_at_ms=due_at_ms(tool.collateral),
         )
 
     async def cancel_slash(self, fqn: Fqn) -> Sent:
         """Take back what was proposed. Raises `not_admin` or `no_slash_pending`."""
         tool = await self._judged(fqn)
-        return await self.call(calls.cancel_slash, tool.id, self.deployment.admin)
+        return await self.call(slashing.cancel_for_tool, tool.id, self.deployment.admin)
 
     async def configure(self, settings: tool_registry.ToolSettings) -> Sent:
         """Set what new registrations have to keep to. Raises `not_admin` or `invalid_settings`."""
@@ -368,14 +387,3 @@ class ToolRegistry(Names):
         admin = await self.read(self.deployment.admin, Admin)
         require_admin(self.client.address, admin)
         return await self.get(fqn)
-
-
-def _registrations(
-    tools: Sequence[Registration | ToolDefinition], price_mist: int, leaders: Sequence[Address]
-) -> list[Registration]:
-    return [
-        each
-        if isinstance(each, Registration)
-        else Registration(each, price_mist, leaders=tuple(leaders))
-        for each in tools
-    ]

@@ -34,6 +34,7 @@ from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.fqn_patterns import FqnPatterns
 from nexus_tools.tool.host import is_host
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
+from nexus_tools.tool.move_function import MAX_GAS_MIST, MoveFunction
 from nexus_tools.tool.outcome import (
     Answer,
     Failure,
@@ -100,6 +101,7 @@ __all__ = [
     "DIALECT",
     "MAX_DEPTH",
     "MAX_DESCRIPTION_BYTES",
+    "MAX_GAS_MIST",
     "MAX_MISMATCHES",
     "MAX_PORTS",
     "MAX_PROOF_BYTES",
@@ -119,6 +121,7 @@ __all__ = [
     "KnownKeys",
     "KnownKeysFile",
     "Mismatch",
+    "MoveFunction",
     "Outcome",
     "OutcomeSignature",
     "Problem",

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.host import is_host
+from nexus_tools.tool.move_function import MAX_DAYS_FOR_ANYONE, MoveFunction
 from nexus_tools.tool.schema import check_input_schema, check_output_schema
 from nexus_tools.tool.strict_json import canonical_json
 
@@ -17,10 +18,11 @@ MAX_URL_BYTES = 2_048
 MAX_DESCRIPTION_BYTES = 4_096
 MIN_TIMEOUT_MS = 1_000
 MAX_TIMEOUT_MS = 120_000
+_MAX_TIMEOUT_FOR_ANYONE_MS = MAX_DAYS_FOR_ANYONE * 24 * 60 * 60 * 1000
 DEFAULT_TIMEOUT_MS = 10_000
 
 _REQUIRED = ("fqn", "url", "input_schema", "output_schema")
-_OPTIONAL = ("type", "description", "timeout")
+_OPTIONAL = ("type", "description", "timeout", "function")
 
 _IDENTIFIER = r"(?:[a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+)"
 _MOVE_FUNCTION = re.compile(rf"0x[0-9a-f]{{1,64}}::{_IDENTIFIER}::{_IDENTIFIER}", re.ASCII)
@@ -37,7 +39,10 @@ class ToolType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A checked definition; `url` is a base URL, or `package::module::function` on chain."""
+    """A checked definition; `url` is a base URL, or `package::module::function` on chain.
+
+    An on-chain tool has a `function`, and no other has.
+    """
 
     fqn: ToolFqn
     type: ToolType
@@ -46,6 +51,7 @@ class ToolDefinition:
     timeout_ms: int
     input_schema: dict[str, Any]
     output_schema: dict[str, Any]
+    function: MoveFunction | None = None
 
     @classmethod
     def parse(cls, document: object) -> "ToolDefinition":
@@ -56,18 +62,21 @@ class ToolDefinition:
         """
         fields = definition_fields(document)
         kind = _type(fields.get("type", ToolType.OFFCHAIN.value))
+        function = _function(fields, kind)
         return cls(
             fqn=ToolFqn.parse(_text(fields, "fqn")),
             type=kind,
             url=_url(_text(fields, "url"), kind),
             description=_description(_text(fields, "description")),
-            timeout_ms=_timeout(fields.get("timeout", DEFAULT_TIMEOUT_MS)),
+            timeout_ms=_timeout(fields.get("timeout", DEFAULT_TIMEOUT_MS), function),
             input_schema=_schema(fields, "input_schema", check_input_schema),
             output_schema=_schema(fields, "output_schema", check_output_schema),
+            function=function,
         )
 
     def as_json(self) -> dict[str, Any]:
         """The document as `/meta` has it: every field, `timeout` in milliseconds."""
+        function = {"function": self.function.as_json()} if self.function else {}
         return {
             "fqn": str(self.fqn),
             "type": self.type.value,
@@ -76,6 +85,7 @@ class ToolDefinition:
             "timeout": self.timeout_ms,
             "input_schema": self.input_schema,
             "output_schema": self.output_schema,
+            **function,
         }
 
     def has_interface_of(self, other: "ToolDefinition") -> bool:
@@ -121,6 +131,13 @@ def _type(value: object) -> ToolType:
     return ToolType(str(value))
 
 
+def _function(fields: Mapping[str, Any], kind: ToolType) -> MoveFunction | None:
+    has_one = fields.get("function") is not None
+    if has_one != (kind is ToolType.ONCHAIN):
+        raise _invalid("an on-chain tool has a function, and no other tool has one")
+    return MoveFunction.parse(fields["function"]) if has_one else None
+
+
 def _url(url: str, kind: ToolType) -> str:
     if len(url.encode("utf-8", "replace")) > MAX_URL_BYTES:
         raise _invalid(f"url is longer than {MAX_URL_BYTES} bytes")
@@ -164,11 +181,12 @@ def _description(text: str) -> str:
     return text
 
 
-def _timeout(value: object) -> int:
+def _timeout(value: object, function: MoveFunction | None) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise _invalid("timeout is no whole number of milliseconds")
-    if not MIN_TIMEOUT_MS <= value <= MAX_TIMEOUT_MS:
-        raise _invalid(f"timeout is {value} ms, not {MIN_TIMEOUT_MS} to {MAX_TIMEOUT_MS}")
+    longest = _MAX_TIMEOUT_FOR_ANYONE_MS if function and function.for_anyone else MAX_TIMEOUT_MS
+    if not MIN_TIMEOUT_MS <= value <= longest:
+        raise _invalid(f"timeout is {value} ms, not {MIN_TIMEOUT_MS} to {longest}")
     return value
 
 

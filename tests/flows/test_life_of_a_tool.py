@@ -6,7 +6,7 @@ import pytest
 
 from nexus_tools.errors import NotNowError
 from nexus_tools.package import ToolState
-from nexus_tools.package.move.invocation import State
+from nexus_tools.package.move.state import State
 from nexus_tools.registry import Invocations, Registration, ToolRegistry
 from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import ToolServer, Variant, tool

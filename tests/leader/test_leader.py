@@ -12,7 +12,7 @@ from benchmarks.proxy import Proxy
 from nexus_tools import units
 from nexus_tools.errors import NotAllowedError, NotFoundError, UsageError
 from nexus_tools.leader import Leader
-from nexus_tools.package.move.invocation import State
+from nexus_tools.package.move.state import State
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import FailureReason
 from nexus_tools.toolkit import Variant, tool

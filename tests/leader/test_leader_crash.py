@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from nexus_tools.package.move.invocation import State
+from nexus_tools.package.move.state import State
 
 pytestmark = pytest.mark.anyio
 

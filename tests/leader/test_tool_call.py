@@ -12,9 +12,10 @@ from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.leader.tool_lanes import ToolLanes
 from nexus_tools.package import ports_of
 from nexus_tools.package.move.collateral import Collateral
-from nexus_tools.package.move.invocation import Invocation, State
+from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.package.move.keys import Keys
 from nexus_tools.package.move.roster import Roster
+from nexus_tools.package.move.state import State
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.registry import Registration

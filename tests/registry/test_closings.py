@@ -8,7 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, ValidationError
 from nexus_tools.package import move as calls
 from nexus_tools.package import parse_event, ports_of
-from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled, State
+from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled
+from nexus_tools.package.move.state import State
 from nexus_tools.package.move.value import Ports
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration
 from nexus_tools.sui.address import Address

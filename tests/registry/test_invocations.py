@@ -16,7 +16,7 @@ from nexus_tools.errors import (
 )
 from nexus_tools.package import make_ports, ports_of
 from nexus_tools.package import move as calls
-from nexus_tools.package.move.invocation import State
+from nexus_tools.package.move.state import State
 from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.registry import (
     DEFAULT_OUTCOME_BYTES,

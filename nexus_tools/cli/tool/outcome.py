@@ -124,7 +124,7 @@ def _payee(closing: Any) -> str | None:
 
 
 def _state(found: "Invocation", closing: Any) -> dict[str, Any]:
-    from nexus_tools.package.move.invocation import State
+    from nexus_tools.package.move.state import State
 
     state = found.state
     document: dict[str, Any] = {"state": type(state).__name__.lower()}

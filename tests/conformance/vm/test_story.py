@@ -94,11 +94,18 @@ async def test_register_request_settle_fail_expire_slash_and_leave(
     # The wheel aborts where SUI goes into an address balance.
     assert {one.name.partition("::")[2] for one in told if not one.succeeded} == {
         *("invocation::settle", "invocation::fail", "invocation::expire"),
-        *("tool::claim", "tool::execute_slash", "leader::claim"),
+        *("tool::claim", "slashing::execute_for_tool", "leader::claim"),
     }
     assert all(one.compared == one.succeeded for one in told)
     assert {call.function for call in calls} >= {
         *("define", "register", "share", "activate", "request", "settle"),
-        *("request_with_backup", "fail", "expire", "delete", "propose_slash", "execute_slash"),
+        *(
+            "request_with_backup",
+            "fail",
+            "expire",
+            "delete",
+            "propose_for_tool",
+            "execute_for_tool",
+        ),
         *("unregister", "claim", "offer", "accept", "take_over"),
     }

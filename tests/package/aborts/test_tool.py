@@ -62,7 +62,7 @@ async def claim_too_early(world):
 
 
 def propose(world, amount=1, reason="it lies", evidence=bytes(32)):
-    world.do(calls.tool.propose_slash, world.tool, amount, reason, evidence)
+    world.do(calls.slashing.propose_for_tool, world.tool, amount, reason, evidence)
     return world.admin
 
 
@@ -93,14 +93,14 @@ async def propose_two_slashes(world):
 
 @reaches("collateral", "ENoSlashPending")
 async def cancel_what_was_not_proposed(world):
-    world.do(calls.tool.cancel_slash, world.tool)
+    world.do(calls.slashing.cancel_for_tool, world.tool)
     return world.admin
 
 
 @reaches("collateral", "ENotDue")
 async def execute_at_once(world):
     propose(world)
-    world.do(calls.tool.execute_slash, world.tool)
+    world.do(calls.slashing.execute_for_tool, world.tool)
     return world.admin
 
 

@@ -1,0 +1,50 @@
+"""Who may declare a Move function to be a tool: the publisher of its module."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from nexus_tools.client import SuiClient
+from nexus_tools.registry.on_chain_calls import FunctionReader
+from nexus_tools.registry.registration import Declaration, Registration
+from nexus_tools.sui.address import ADDRESS_LENGTH, SUI_FRAMEWORK, Address
+from nexus_tools.sui.bcs import record, string
+from nexus_tools.sui.object import MoveObject
+from nexus_tools.sui.type_tag import StructTag, parse_struct_tag
+
+_PUBLISHER = StructTag(SUI_FRAMEWORK, "package", "Publisher", ())
+# After the id: an address without `0x`, and a name.
+_PACKAGE_AND_MODULE = record((string, string))
+
+
+async def declared(
+    client: SuiClient, reader: FunctionReader, registrations: Iterable[Registration]
+) -> list[Registration]:
+    """The same, on-chain ones with the publisher that the wallet has for them, if it has one.
+
+    Raises `function_unknown` or `function_unfit` for what could never be called.
+    """
+    found: list[Registration] = []
+    publishers: Mapping[tuple[Address, str], Address] | None = None
+    for each in registrations:
+        if each.definition.function is not None and each.declaration is None:
+            await reader.call_of(each.definition)
+            witness = await reader.witness_of(each.definition)
+            if publishers is None:
+                publishers = await _publishers(client)
+            original = parse_struct_tag(each.definition.function.witness)
+            publisher = publishers.get((original.address, original.module))
+            if publisher is not None:
+                found.append(replace(each, declaration=Declaration(publisher, witness)))
+                continue
+        found.append(each)
+    return found
+
+
+async def _publishers(client: SuiClient) -> dict[tuple[Address, str], Address]:
+    """The publisher objects of the wallet by original package and module."""
+    found = {}
+    for value in await client.owned_objects(client.address, _PUBLISHER):
+        assert isinstance(value.data, MoveObject)
+        package, module = _PACKAGE_AND_MODULE.decode(value.data.contents[ADDRESS_LENGTH:])
+        found[Address.parse(f"0x{package}"), module] = value.id
+    return found
