@@ -4,6 +4,8 @@ Anybody can publish a workflow and name any leader for its executions: what cann
 not fit, is a failure of that one invocation.
 """
 
+from dataclasses import dataclass
+
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.carried_workflows import CarriedWorkflow, CarriedWorkflows, in_words
 from nexus_tools.leader.chain import Chain, FoundExecution
@@ -12,10 +14,29 @@ from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.tool_call import RunInputs
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package.move.attempt import Attempt
-from nexus_tools.registry import Foresight, RunResolver, closed_with
+from nexus_tools.registry import ExecutionStep, Foresight, RunResolver, closed_with
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.transaction import SharedObject
 from nexus_tools.tool import Failure, FailureReason, Outcome
 
 _log = get_logger("nexus_tools.leader")
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptOnChain:
+    """What a transaction names to put the inputs of an attempt together, and to go on with it.
+
+    `sources` are the closed invocations that have some of the inputs.
+    """
+
+    workflow: CarriedWorkflow
+    execution: SharedObject
+    sources: tuple[Address, ...]
+
+    @property
+    def dag(self) -> Address:
+        """The id of the workflow."""
+        return self.workflow.argument.reference.object_id
 
 
 class Attempts:
@@ -41,6 +62,28 @@ class Attempts:
             detail = "the plan of the workflow is not that of its document"
             return failure(FailureReason.INPUT_INVALID, detail)
         return RunInputs(name_of(attempt, run.vertex), inputs)
+
+    async def on_chain(self, attempt: Attempt) -> AttemptOnChain | Failure:
+        """What a transaction names that calls the function of its tool.
+
+        Raises `UnreachableError`.
+        """
+        try:
+            execution, workflow = await self._found(attempt)
+            run = run_of(workflow, attempt.run.vertex, attempt.run.path)
+            sources = await self._resolver.sources(execution.execution, workflow.published, run)
+        except UnreachableError:
+            raise
+        except NexusError as error:
+            return failure(FailureReason.INPUT_INVALID, in_words(error))
+        return AttemptOnChain(workflow, execution.argument, sources)
+
+    async def possible(
+        self, workflow: CarriedWorkflow, steps: tuple[ExecutionStep, ...]
+    ) -> tuple[ExecutionStep, ...]:
+        """Those of the steps of which everything is known. Raises `UnreachableError`."""
+        await self._workflows.learn_tools(workflow, steps)
+        return tuple(step for step in steps if workflow.can_add(step))
 
     async def continuation(self, attempt: Attempt, outcome: Outcome) -> Continuation | None:
         """How the execution goes on with an outcome; None if that is not known.

@@ -15,6 +15,7 @@ from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Entry, Journal
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.on_chain_calls import OnChainCalls
 from nexus_tools.leader.tool_call import RunInputs, ToolCalls
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package.move.invocation import Invocation
@@ -38,6 +39,7 @@ class Carrier:
         clock: ChainClock,
         attempts: Attempts,
         tool_calls: ToolCalls,
+        on_chain_calls: OnChainCalls,
         invoker: Invoker,
         queue: ClosingQueue,
         metrics: LeaderMetrics,
@@ -48,6 +50,7 @@ class Carrier:
         self._clock = clock
         self._attempts = attempts
         self._tool_calls = tool_calls
+        self._on_chain_calls = on_chain_calls
         self._invoker = invoker
         self._queue = queue
         self._metrics = metrics
@@ -81,7 +84,12 @@ class Carrier:
             return await self._close(assignment, found)
         invocation, tool = found
         outcome = entry.outcome
-        if outcome is None:
+        if outcome is None and tool is not None and tool.tool.definition.function is not None:
+            called = await self._call_on_chain(assignment, invocation, tool)
+            if isinstance(called, End):
+                return called
+            outcome = await self._known(assignment, called)
+        elif outcome is None:
             outcome = await self._outcome(assignment, invocation.invocation, tool)
         if outcome is None:
             return await self._close(assignment, Closed.MISSED)
@@ -142,10 +150,35 @@ class Carrier:
         if outcome is None:
             _log.warning("too_late", invocation=str(assignment.invocation))
             return None
+        return await self._known(assignment, outcome)
+
+    async def _known(self, assignment: Assignment, outcome: Outcome) -> Outcome:
+        """Write an outcome down before it goes to the chain."""
         if isinstance(outcome, Failure):
             self._metrics.failed.labels(outcome.reason.value).inc()
         await self._journal.known(assignment.invocation, outcome)
         return outcome
+
+    async def _call_on_chain(
+        self, assignment: Assignment, found: FoundInvocation, tool: FoundTool
+    ) -> End | Failure:
+        """Call the tool's function, which closes the invocation; or why it does not work."""
+        run = await self._run(found.invocation)
+        if isinstance(run, Failure):
+            return run
+        interface = self._tool_calls.interface(found.invocation, tool, run)
+        if isinstance(interface, Failure):
+            return interface
+        fee = await self._on_chain_calls.call(found, tool, interface.definition)
+        if isinstance(fee, Failure):
+            return fee
+        await self._close(assignment, Closed.SETTLED)
+        return End(Closed.SETTLED, fee_mist=fee)
+
+    async def _run(self, invocation: Invocation) -> RunInputs | Failure | None:
+        """The inputs of an attempt of a run; None for what is none."""
+        attempt = invocation.attempt
+        return None if attempt is None else await self._attempts.inputs(attempt)
 
     async def _call(
         self,
@@ -154,12 +187,9 @@ class Carrier:
         tool: FoundTool | None,
         seconds: float,
     ) -> Outcome | None:
-        run: RunInputs | None = None
-        if invocation.attempt is not None:
-            found = await self._attempts.inputs(invocation.attempt)
-            if isinstance(found, Failure):
-                return found
-            run = found
+        run = await self._run(invocation)
+        if isinstance(run, Failure):
+            return run
         call = await self._tool_calls.make(assignment, invocation, tool, seconds, run)
         if isinstance(call, Failure):
             return call

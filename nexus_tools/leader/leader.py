@@ -3,48 +3,29 @@
 import asyncio
 from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from nexus_tools.client import WENT_BACK, Cursor, Signer, SuiClient
 from nexus_tools.errors import NexusError, UnreachableError
-from nexus_tools.leader.address_guard import AddressGuard
-from nexus_tools.leader.attempts import Attempts
-from nexus_tools.leader.carried_workflows import CarriedWorkflows
-from nexus_tools.leader.carrier import Carrier
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.closed_invocations import ClosedInvocations
-from nexus_tools.leader.closer import Closer
 from nexus_tools.leader.closing import floor_mist
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.event_page import EventPage
-from nexus_tools.leader.execution_reader import ExecutionReader
-from nexus_tools.leader.executions import Executions
-from nexus_tools.leader.file_descriptors import allowed_calls
 from nexus_tools.leader.health import health_app, serve_health
 from nexus_tools.leader.heartbeat import Heartbeat
-from nexus_tools.leader.http_client import Resolve, SystemResolver, guarded_client
-from nexus_tools.leader.invoker import Invoker
+from nexus_tools.leader.http_client import Resolve
 from nexus_tools.leader.journal import Journal
-from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.money import Money
+from nexus_tools.leader.parts import Basis, Parts, assemble
 from nexus_tools.leader.readiness import Readiness
-from nexus_tools.leader.schedules import Schedules
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.step_costs import cost_mist
-from nexus_tools.leader.steps import Steps
-from nexus_tools.leader.tool_call import ToolCalls
-from nexus_tools.leader.transaction_sender import TransactionSender
-from nexus_tools.leader.watcher import Watcher
 from nexus_tools.leader.workers import Workers
-from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
-from nexus_tools.registry import MAX_ITERATIONS, RequestIterations, RunResolver
+from nexus_tools.registry import MAX_ITERATIONS, RequestIterations
 from nexus_tools.sui.address import Address
-from nexus_tools.tool import outcome_bytes
 
 _log = get_logger("nexus_tools.leader")
 
@@ -81,7 +62,7 @@ class Leader:
         self._clock = ChainClock(client.now_ms, config.clock_interval_ms)
         self._resolve = resolve
         self._stopping = asyncio.Event()
-        self._parts: _Parts | None = None
+        self._parts: Parts | None = None
         self.metrics = LeaderMetrics()
         self._heartbeat = Heartbeat(config, self._chain, self.metrics)
         self._readiness = Readiness()
@@ -120,7 +101,7 @@ class Leader:
                     self.health_port = await stack.enter_async_context(serving)
                 await self._until_stopped(self._meet_node())
                 if not self._stopping.is_set():
-                    await self._work(await self._assemble(stack))
+                    await self._work(await assemble(self._basis(), stack))
         except BaseExceptionGroup as group:
             raise _cause(group) from group
         finally:
@@ -157,118 +138,20 @@ class Leader:
             else:
                 return
 
-    async def _assemble(self, stack: AsyncExitStack) -> "_Parts":
-        config, metrics = self._config, self.metrics
-        journal = await Journal.open(config.journal, self._identity())
-        stack.push_async_callback(journal.close)
-        closer = Closer(
-            config,
-            self._chain,
-            workers=self._workers,
-            journal=journal,
-            clock=self._clock,
-            metrics=metrics,
-        )
-        workflows = CarriedWorkflows(self._chain)
-        carrier = await self._carrier(stack, journal, closer, workflows)
-        group = await stack.enter_async_context(asyncio.TaskGroup())
-        closed = ClosedInvocations(metrics, self._clock.now_ms, lines=config.closed_lines)
-        stack.callback(closed.end)
-        workload = Workload(
-            group,
-            carrier,
-            closer.queue,
-            closed=closed,
-            metrics=metrics,
-            capacity=config.max_pending,
-        )
-        executions = self._executions(group, journal, workflows)
-        schedules = Schedules(config, self._chain, self._workers, self._clock, metrics)
-
-        async def hand_on(page: EventPage) -> None:
-            workload.drop(page.closed)
-            executions.observe(page)
-            schedules.observe(page)
-            await workload.take(page.assigned)
-
-        watcher = Watcher(
-            config,
-            self._chain,
-            journal=journal,
-            clock=self._clock,
-            metrics=metrics,
-            hand_on=hand_on,
-        )
-        return _Parts(group, journal, closer, workload, executions, schedules, watcher)
-
-    def _executions(
-        self, group: asyncio.TaskGroup, journal: Journal, workflows: CarriedWorkflows
-    ) -> Executions:
-        reader = ExecutionReader(self._chain, workflows)
-        steps = Steps(
-            self._chain,
-            workflows,
-            reader,
-            workers=self._workers,
-            sender=TransactionSender(self._chain.client, self._config.trouble_pause_ms),
-            clock=self._clock,
-            metrics=self.metrics,
-        )
-        return Executions(
+    def _basis(self) -> Basis:
+        return Basis(
             self._config,
-            group,
-            reader,
-            steps,
-            journal=journal,
-            clock=self._clock,
-            metrics=self.metrics,
-            leader=self.id,
-        )
-
-    async def _carrier(
-        self,
-        stack: AsyncExitStack,
-        journal: Journal,
-        closer: Closer,
-        workflows: CarriedWorkflows,
-    ) -> Carrier:
-        config = self._config
-        guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
-        resolve = self._resolve
-        if resolve is None:
-            resolve = system = SystemResolver()
-            stack.callback(system.close)
-        connections = 2 * allowed_calls(config.max_concurrent)
-        client = guarded_client(guard, resolve, max_connections=connections)
-        await stack.enter_async_context(client)
-        lifetime = config.meta_lifetime_ms / 1000
-        now = asyncio.get_running_loop().time
-        meta = MetaCheck(client, lifetime, now) if config.check_meta else None
-        resolver = RunResolver(self._chain.client, self._chain.deployment)
-        invoker = Invoker(config, client, outcome_bytes, self.metrics, traffic=self._traffic)
-        return Carrier(
-            config,
             self._chain,
-            journal=journal,
-            clock=self._clock,
-            attempts=Attempts(self._chain, workflows, resolver),
-            tool_calls=ToolCalls(
-                *(guard, config.max_request_bytes, meta, invoker.lanes),
-                is_signing=self._traffic.identity is not None,
-            ),
-            invoker=invoker,
-            queue=closer.queue,
-            metrics=self.metrics,
+            self._workers,
+            self._clock,
+            self.metrics,
+            self._traffic,
+            self._resolve,
         )
-
-    def _identity(self) -> str:
-        deployment = self._chain.deployment
-        parts = (deployment.chain_id, deployment.original_id, self._chain.leader)
-        return " ".join(map(str, parts))
 
     # --- Working
 
-    async def _work(self, parts: "_Parts") -> None:
+    async def _work(self, parts: Parts) -> None:
         """Start every part in its order, wait for `stop`, and end them in the reverse one."""
         memory = await parts.journal.recall()
         if memory.cursor:
@@ -326,7 +209,7 @@ class Leader:
             else:
                 return
 
-    async def _watch(self, parts: "_Parts", cursor: str | None) -> None:
+    async def _watch(self, parts: Parts, cursor: str | None) -> None:
         """Follow events without end; from an earlier place, whenever the node went back."""
         while True:
             watching = parts.group.create_task(parts.watcher.run(cursor))
@@ -339,7 +222,7 @@ class Leader:
             await self._reconcile(parts)
             cursor = None
 
-    async def _reconcile(self, parts: "_Parts") -> None:
+    async def _reconcile(self, parts: Parts) -> None:
         """Take up again what is open on a chain that went back, whatever the journal says.
 
         What was closed after the place to which it went back is open now, and what was written
@@ -379,17 +262,6 @@ class Leader:
         while True:
             await journal.prune(self._clock.now_ms() - self._config.retention_ms)
             await asyncio.sleep(_PRUNE_SECONDS)
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    group: asyncio.TaskGroup
-    journal: Journal
-    closer: Closer
-    workload: Workload
-    executions: Executions
-    schedules: Schedules
-    watcher: Watcher
 
 
 def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -8,7 +8,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import FoundTool
-from nexus_tools.leader.interfaces import Interfaces
+from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.tool_lanes import ToolLanes
@@ -95,6 +95,30 @@ class ToolCalls:
         except _NoCallError as error:
             return failure(error.reason, error.detail)
 
+    def interface(
+        self, invocation: Invocation, found: FoundTool, run: RunInputs | None
+    ) -> Interface | Failure:
+        """The interface of an active tool, if the inputs fit it."""
+        try:
+            return self._checked(invocation, _active(found), run)[0]
+        except _NoCallError as error:
+            return failure(error.reason, error.detail)
+
+    def _checked(
+        self, invocation: Invocation, found: FoundTool, run: RunInputs | None
+    ) -> tuple[Interface, dict[str, Any]]:
+        """The interface and the inputs, which fit it."""
+        try:
+            interface = self._interfaces.of(found)
+        except ValidationError as error:
+            raise _NoCallError(FailureReason.DEFINITION_MISMATCH, error.message) from error
+        try:
+            inputs = invocation.inputs.as_json() if run is None else run.inputs
+            interface.validator.check_input(inputs)
+        except ValidationError as error:
+            raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
+        return interface, inputs
+
     async def _call(
         self,
         assignment: Assignment,
@@ -103,11 +127,8 @@ class ToolCalls:
         deadline: float,
         run: RunInputs | None,
     ) -> ToolCall:
-        tool, mismatch = found.tool, FailureReason.DEFINITION_MISMATCH
-        try:
-            interface = self._interfaces.of(found)
-        except ValidationError as error:
-            raise _NoCallError(mismatch, error.message) from error
+        tool = found.tool
+        interface, inputs = self._checked(invocation, found, run)
         definition, validator = interface.definition, interface.validator
         try:
             self._guard.check_url(definition.url)
@@ -119,11 +140,6 @@ class ToolCalls:
         if not self._is_signing and (tool.keys.keys or invocation.signers):
             detail = "the tool signs its answers, and this leader does not sign its calls"
             raise _NoCallError(FailureReason.REFUSED, detail)
-        try:
-            inputs = invocation.inputs.as_json() if run is None else run.inputs
-            validator.check_input(inputs)
-        except ValidationError as error:
-            raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
         if invocation.signers and ports_of(inputs) != invocation.inputs:
             # The tool signs what it is asked as we write it: its signature would not fit.
             detail = "the inputs are not in the form in which a tool signs them"
@@ -135,7 +151,7 @@ class ToolCalls:
         if self._meta is not None:
             problem = await self._meta.problem(tool.id, found.version, definition)
             if problem:
-                raise _NoCallError(mismatch, problem)
+                raise _NoCallError(FailureReason.DEFINITION_MISMATCH, problem)
         return ToolCall(
             invocation=assignment.invocation,
             tool=tool.id,

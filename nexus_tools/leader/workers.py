@@ -14,7 +14,15 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from nexus_tools.client import Epoch, Executed, Signer, SuiClient, how_to_fund, read_epoch
+from nexus_tools.client import (
+    Epoch,
+    Executed,
+    Signer,
+    Simulated,
+    SuiClient,
+    how_to_fund,
+    read_epoch,
+)
 from nexus_tools.errors import NexusError, NotAllowedError, NotNowError
 from nexus_tools.leader.chain import Chain, FoundLeader
 from nexus_tools.leader.transaction_sender import SignedTransaction
@@ -58,7 +66,7 @@ class Worker:
         """What another transaction may have as its budget."""
         return self.balance_mist - self.reserved_mist
 
-    def repaid_mist(self, executed: Executed, fees_mist: int) -> int:
+    def repaid_mist(self, executed: Executed | Simulated, fees_mist: int) -> int:
         """What executions paid back of the storage that a transaction took, besides its fees."""
         change = executed.effects.address_balance_change(self.address, SUI)
         return change + executed.cost.net - fees_mist

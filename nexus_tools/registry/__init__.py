@@ -33,6 +33,14 @@ from nexus_tools.registry.invocations import (
 from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, read_records
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
+from nexus_tools.registry.on_chain_calls import (
+    AttemptOfRun,
+    FunctionReader,
+    MoveFunctionCall,
+    add_function,
+    close_call,
+    open_call,
+)
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.run_inputs import RunResolver
 from nexus_tools.registry.schedules import CreatedSchedule, Schedules
@@ -61,6 +69,7 @@ __all__ = [
     "OF_EXECUTIONS",
     "OF_RUNS",
     "Administration",
+    "AttemptOfRun",
     "BegunExecution",
     "Cleaned",
     "CreatedSchedule",
@@ -72,6 +81,7 @@ __all__ = [
     "Executions",
     "Following",
     "Foresight",
+    "FunctionReader",
     "Gather",
     "History",
     "InvocationFailedError",
@@ -79,6 +89,7 @@ __all__ = [
     "LeaderRecord",
     "LeaderRegistry",
     "ListedExecution",
+    "MoveFunctionCall",
     "PublishResult",
     "PublishedWorkflow",
     "RegisterResult",
@@ -98,10 +109,13 @@ __all__ = [
     "VertexCost",
     "Workflows",
     "add_advance",
+    "add_function",
     "add_outcome",
     "add_request",
     "choose_leaders",
+    "close_call",
     "closed_with",
+    "open_call",
     "outcome_of",
     "quote_mist",
     "read_records",

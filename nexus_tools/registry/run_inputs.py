@@ -43,18 +43,22 @@ class RunResolver:
         found = await self.resolved(records, workflow, values.values())
         return {port: found[value] for port, value in values.items()}
 
+    async def sources(
+        self, execution: Execution, workflow: PublishedWorkflow, run: Run
+    ) -> tuple[Address, ...]:
+        """The invocations whose outcomes are inputs of a run. Raises as `inputs` does."""
+        records = ExecutionRecords(self._package, execution, workflow)
+        await records.read_around(run)
+        runs, _ = await _runs_behind(records, records.records.inputs(run).values())
+        found = (records.invocations[run] for run in runs if run in records.invocations)
+        return tuple(dict.fromkeys(found))
+
     async def resolved(
         self, records: ExecutionRecords, workflow: PublishedWorkflow, values: Iterable[Value]
     ) -> dict[Value, Any]:
         """The JSON values of references. Raises as `inputs` does."""
         wanted = list(dict.fromkeys(values))
-        lists = [each for each in wanted if isinstance(each, Collected)]
-        elements = {each: await records.elements(each) for each in lists}
-        references = [each for each in wanted if isinstance(each, Reference)]
-        sources = [each.run for each in references]
-        sources += [element.run for each in elements.values() for element in each]
-        await records.read_runs(sources)
-        runs = [each for each in dict.fromkeys(sources) if each not in records.refusals]
+        runs, elements = await _runs_behind(records, wanted)
         invocations = await self._invocations(records, runs)
         given = [each for each in wanted if isinstance(each, Given)]
         entries = await records.entry_values(each.target.vertex for each in given)
@@ -95,6 +99,19 @@ class RunResolver:
         while len(self._closed) > _MAX_INVOCATIONS:
             self._closed.popitem(last=False)
         return {run: each for run, each in known.items() if each is not None}
+
+
+async def _runs_behind(
+    records: ExecutionRecords, values: Iterable[Value]
+) -> tuple[list[Run], dict[Collected, tuple[Reference, ...]]]:
+    """The runs to which values refer, those that were invoked, and the elements of lists."""
+    wanted = list(dict.fromkeys(values))
+    lists = [each for each in wanted if isinstance(each, Collected)]
+    elements = {each: await records.elements(each) for each in lists}
+    sources = [each.run for each in wanted if isinstance(each, Reference)]
+    sources += [element.run for each in elements.values() for element in each]
+    await records.read_runs(sources)
+    return [each for each in dict.fromkeys(sources) if each not in records.refusals], elements
 
 
 def _came_to(

@@ -21,6 +21,8 @@ class FailureReason(StrEnum):
     """The leader will not carry it, by its own rules."""
     OVERLOADED = "overloaded"
     """The leader could not carry it in time."""
+    ABORTED = "aborted"
+    """The Move function of an on-chain tool does not work."""
     EXPIRED = "expired"
     """No leader closed it in time: nobody writes this reason, its state says it."""
 

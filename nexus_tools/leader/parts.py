@@ -1,0 +1,188 @@
+"""The parts of a Leader and how they are put together."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from nexus_tools.leader.address_guard import AddressGuard
+from nexus_tools.leader.attempts import Attempts
+from nexus_tools.leader.carried_workflows import CarriedWorkflows
+from nexus_tools.leader.carrier import Carrier
+from nexus_tools.leader.chain import Chain
+from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.closed_invocations import ClosedInvocations
+from nexus_tools.leader.closer import Closer
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.event_page import EventPage
+from nexus_tools.leader.execution_reader import ExecutionReader
+from nexus_tools.leader.executions import Executions
+from nexus_tools.leader.file_descriptors import allowed_calls
+from nexus_tools.leader.http_client import Resolve, SystemResolver, guarded_client
+from nexus_tools.leader.invoker import Invoker
+from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.meta_check import MetaCheck
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.on_chain_calls import OnChainCalls
+from nexus_tools.leader.schedules import Schedules
+from nexus_tools.leader.signed_traffic import SignedTraffic
+from nexus_tools.leader.steps import Steps
+from nexus_tools.leader.tool_call import ToolCalls
+from nexus_tools.leader.transaction_sender import TransactionSender
+from nexus_tools.leader.watcher import Watcher
+from nexus_tools.leader.workers import Workers
+from nexus_tools.leader.workload import Workload
+from nexus_tools.registry import FunctionReader, RunResolver
+from nexus_tools.tool import outcome_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What there is before a Leader meets its node."""
+
+    config: LeaderConfig
+    chain: Chain
+    workers: Workers
+    clock: ChainClock
+    metrics: LeaderMetrics
+    traffic: SignedTraffic
+    resolve: Resolve | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What works once it has."""
+
+    group: asyncio.TaskGroup
+    journal: Journal
+    closer: Closer
+    workload: Workload
+    executions: Executions
+    schedules: Schedules
+    watcher: Watcher
+
+
+async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
+    """Every part, none of which has started; `stack` ends them."""
+    config, metrics = basis.config, basis.metrics
+    journal = await Journal.open(config.journal, _identity(basis.chain))
+    stack.push_async_callback(journal.close)
+    closer = Closer(
+        config,
+        basis.chain,
+        workers=basis.workers,
+        journal=journal,
+        clock=basis.clock,
+        metrics=metrics,
+    )
+    workflows = CarriedWorkflows(basis.chain)
+    carrier = await _carrier(basis, stack, journal, closer, workflows)
+    group = await stack.enter_async_context(asyncio.TaskGroup())
+    closed = ClosedInvocations(metrics, basis.clock.now_ms, lines=config.closed_lines)
+    stack.callback(closed.end)
+    workload = Workload(
+        group,
+        carrier,
+        closer.queue,
+        closed=closed,
+        metrics=metrics,
+        capacity=config.max_pending,
+    )
+    executions = _executions(basis, group, journal, workflows)
+    schedules = Schedules(config, basis.chain, basis.workers, basis.clock, metrics)
+
+    async def hand_on(page: EventPage) -> None:
+        workload.drop(page.closed)
+        executions.observe(page)
+        schedules.observe(page)
+        await workload.take(page.assigned)
+
+    watcher = Watcher(
+        config,
+        basis.chain,
+        journal=journal,
+        clock=basis.clock,
+        metrics=metrics,
+        hand_on=hand_on,
+    )
+    return Parts(group, journal, closer, workload, executions, schedules, watcher)
+
+
+def _executions(
+    basis: Basis, group: asyncio.TaskGroup, journal: Journal, workflows: CarriedWorkflows
+) -> Executions:
+    reader = ExecutionReader(basis.chain, workflows)
+    steps = Steps(
+        basis.chain,
+        workflows,
+        reader,
+        workers=basis.workers,
+        sender=TransactionSender(basis.chain.client, basis.config.trouble_pause_ms),
+        clock=basis.clock,
+        metrics=basis.metrics,
+    )
+    return Executions(
+        basis.config,
+        group,
+        reader,
+        steps,
+        journal=journal,
+        clock=basis.clock,
+        metrics=basis.metrics,
+        leader=basis.chain.leader,
+    )
+
+
+async def _carrier(
+    basis: Basis,
+    stack: AsyncExitStack,
+    journal: Journal,
+    closer: Closer,
+    workflows: CarriedWorkflows,
+) -> Carrier:
+    config = basis.config
+    guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
+    resolve = basis.resolve
+    if resolve is None:
+        resolve = system = SystemResolver()
+        stack.callback(system.close)
+    connections = 2 * allowed_calls(config.max_concurrent)
+    client = guarded_client(guard, resolve, max_connections=connections)
+    await stack.enter_async_context(client)
+    lifetime = config.meta_lifetime_ms / 1000
+    now = asyncio.get_running_loop().time
+    meta = MetaCheck(client, lifetime, now) if config.check_meta else None
+    resolver = RunResolver(basis.chain.client, basis.chain.deployment)
+    invoker = Invoker(config, client, outcome_bytes, basis.metrics, traffic=basis.traffic)
+    attempts = Attempts(basis.chain, workflows, resolver)
+    return Carrier(
+        config,
+        basis.chain,
+        journal=journal,
+        clock=basis.clock,
+        attempts=attempts,
+        on_chain_calls=_on_chain_calls(basis, attempts),
+        tool_calls=ToolCalls(
+            *(guard, config.max_request_bytes, meta, invoker.lanes),
+            is_signing=basis.traffic.identity is not None,
+        ),
+        invoker=invoker,
+        queue=closer.queue,
+        metrics=basis.metrics,
+    )
+
+
+def _on_chain_calls(basis: Basis, attempts: Attempts) -> OnChainCalls:
+    return OnChainCalls(
+        basis.chain,
+        attempts,
+        FunctionReader(basis.chain.objects, basis.chain.deployment),
+        workers=basis.workers,
+        sender=TransactionSender(basis.chain.client, basis.config.trouble_pause_ms),
+        clock=basis.clock,
+        metrics=basis.metrics,
+    )
+
+
+def _identity(chain: Chain) -> str:
+    deployment = chain.deployment
+    return " ".join(map(str, (deployment.chain_id, deployment.original_id, chain.leader)))
