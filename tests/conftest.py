@@ -1,6 +1,7 @@
 """What every test shares: async tests run on asyncio; the package as its next version might be."""
 
 import json
+import shutil
 import signal
 import socket
 import socketserver
@@ -88,6 +89,36 @@ def move_builder(compiler_cache):
     from nexus_tools.localnet.compiler import MoveBuilder
 
     return MoveBuilder(compiler_cache / "sui-move-builder" / "dist", compiler_cache / "wasmtime")
+
+
+@pytest.fixture(scope="session")
+def linked(move_builder, tmp_path_factory):
+    """Compiles the package in a folder that depends on ours, for a deployment: `linked(folder)`.
+
+    It is compiled once: ids of the deployment are put in the place of one that stands for them.
+    """
+    from nexus_tools.bytecode import with_addresses
+    from nexus_tools.localnet.compiler import build_to_publish
+    from nexus_tools.sui.address import Address
+
+    stands_for_ours = Address.of(0x70015)
+    ours = tmp_path_factory.mktemp("ours") / "nexus_tools"
+    shutil.copytree(MOVE_PACKAGE / "sources", ours / "sources")
+    manifest = (MOVE_PACKAGE / "Move.toml").read_text()
+    (ours / "Move.toml").write_text(manifest.replace('"0x0"', f'"{stands_for_ours}"'))
+    compiled = {}
+
+    def link(folder, deployment):
+        if folder not in compiled:
+            checkouts = {"nexus_tools": ours}
+            compiled[folder] = build_to_publish(move_builder, folder, checkouts=checkouts)
+        built = compiled[folder]
+        original = {stands_for_ours: deployment.original_id}
+        newest = {bytes(stands_for_ours): bytes(deployment.package_id)}
+        modules = [with_addresses(module, original) for module in built.modules]
+        return modules, [Address(newest.get(each, each)) for each in built.dependencies]
+
+    return link
 
 
 @pytest.fixture(scope="session")

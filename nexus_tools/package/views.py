@@ -109,6 +109,11 @@ class DefinitionView:
     timeout_ms: int
     function: Any
 
+    @property
+    def gas_mist(self) -> int:
+        """What whoever calls its function gets for the gas; 0 for a tool that has none."""
+        return self.function.gas_mist if self.function else 0
+
     def document(self) -> dict[str, Any]:
         """The JSON document of the definition, unchecked. Raises `json_invalid`."""
         function = {"function": _function(self.function)} if self.function else {}
@@ -139,6 +144,13 @@ class ToolView:
     collateral: Any
     open: bool
     leaders: Any
+    price_mist: int
+
+    @property
+    def charge_mist(self) -> int:
+        """What an invocation costs beyond the leader's fees: price, and gas of an on-chain tool."""
+        gas_mist: int = self.definition.gas_mist
+        return self.price_mist + gas_mist
 
     @property
     def fqn(self) -> str:

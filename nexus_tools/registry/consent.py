@@ -222,7 +222,7 @@ def _max_prices(
         if fqn not in tools:
             message = f"{workflow.fqn} has no tool {fqn}"
             raise NotFoundError("tool_unknown", message, hint=f"it has {', '.join(tools)}")
-    return {fqn: wanted.get(fqn, tool.price_mist) for fqn, tool in tools.items()}
+    return {fqn: wanted.get(fqn, tool.charge_mist) for fqn, tool in tools.items()}
 
 
 def _check(tool: Tool, leaders: Sequence[Leader], most: int, max_outcome_bytes: int) -> None:
@@ -239,10 +239,10 @@ def _check(tool: Tool, leaders: Sequence[Leader], most: int, max_outcome_bytes: 
             f"{tool.fqn} has its answers signed, and in workflows they cannot be yet",
             hint="take a workflow that does without it, or ask its owner for a version that does",
         )
-    if tool.price_mist > most:
+    if tool.charge_mist > most:
         raise NotNowError(
             "price_too_high",
-            f"{tool.fqn} costs {sui(tool.price_mist)}, and may cost {sui(most)}",
+            f"{tool.fqn} costs {sui(tool.charge_mist)}, and may cost {sui(most)}",
             hint="raise the highest price of it",
         )
     if tool.min_outcome_bytes > max_outcome_bytes:

@@ -92,7 +92,7 @@ def execution_cost(
         return VertexCost(
             name,
             vertex.vertex.fqn,
-            tool.price_mist,
+            tool.charge_mist,
             quote_mist(settings, tool, _ATTEMPT_BYTES, max_outcome_bytes, gas_price),
             _stored_bytes(workflow, vertex) * byte_mist,
             vertex.vertex.attempts,

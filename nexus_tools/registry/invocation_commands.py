@@ -23,7 +23,7 @@ def quote_mist(
     outcome does not use is refunded.
     """
     return (
-        tool.price_mist
+        tool.charge_mist
         + settings.fee_gas_units * gas_price
         + settings.fee_storage_mist
         + settings.settle_margin_mist

@@ -252,7 +252,7 @@ def tool_facts(tool: Tool, *, is_proven: bool = True) -> ToolFacts:
     """What the registry knows of a tool. Raises `definition_invalid`."""
     return ToolFacts(
         tool.definition.parse(),
-        price_mist=tool.price_mist,
+        price_mist=tool.charge_mist,
         leaders=None if tool.open else frozenset(map(str, tool.leaders.entries)),
         is_active=tool.is_active,
         is_proven=is_proven,

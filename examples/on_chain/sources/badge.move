@@ -1,0 +1,44 @@
+/// An on-chain tool that mints: a badge for an address, numbered within its collection.
+module on_chain_examples::badge;
+
+use nexus_tools::json;
+use nexus_tools::on_chain_call::Call;
+use nexus_tools::value;
+use std::string::String;
+use sui::package;
+
+/// The one-time witness.
+public struct BADGE has drop {}
+
+/// The witness of the tool.
+public struct Mint has drop {}
+
+/// Counts its badges. It is shared.
+public struct Collection has key {
+    id: UID,
+    minted: u64,
+}
+
+/// What an address gets.
+public struct Badge has key, store {
+    id: UID,
+    number: u64,
+    title: String,
+}
+
+fun init(witness: BADGE, ctx: &mut TxContext) {
+    package::claim_and_keep(witness, ctx);
+    transfer::share_object(Collection { id: object::new(ctx), minted: 0 });
+}
+
+/// The tool's function: `to`, `title` -> `ok` with `badge` and `number`.
+public fun mint(call: &mut Call, collection: &mut Collection, ctx: &mut TxContext) {
+    collection.minted = collection.minted + 1;
+    let (number, title) = (collection.minted, call.get_string(b"title"));
+    let badge = Badge { id: object::new(ctx), number, title };
+    let ports = value::none()
+        .with(b"badge", json::from_address(object::id_address(&badge)))
+        .with(b"number", json::from_u64(number));
+    transfer::transfer(badge, call.get_address(b"to"));
+    call.finish(Mint {}, b"ok", ports);
+}

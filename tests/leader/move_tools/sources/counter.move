@@ -1,0 +1,75 @@
+/// On-chain tools for tests: an honest one, and what a thief would write.
+module move_tools::counter;
+
+use nexus_tools::json;
+use nexus_tools::on_chain_call::Call;
+use nexus_tools::value;
+use sui::clock::Clock;
+use sui::package;
+use sui::random::Random;
+
+public struct COUNTER has drop {}
+
+public struct Count has drop {}
+
+public struct Other has drop {}
+
+public struct Owned has key { id: UID }
+
+public struct Counter has key { id: UID, total: u64, is_closed: bool }
+
+const EClosed: u64 = 0;
+
+fun init(witness: COUNTER, ctx: &mut TxContext) {
+    package::claim_and_keep(witness, ctx);
+    transfer::share_object(Counter { id: object::new(ctx), total: 0, is_closed: false });
+    transfer::transfer(Owned { id: object::new(ctx) }, ctx.sender());
+}
+
+/// `n` -> `ok` with `total`.
+public fun add(call: &mut Call, counter: &mut Counter) {
+    assert!(!counter.is_closed, EClosed);
+    counter.total = counter.total + call.get_u64(b"n");
+    call.finish(Count {}, b"ok", value::none().with(b"total", json::from_u64(counter.total)));
+}
+
+public fun add_at(call: &mut Call, counter: &mut Counter, _: &Clock, _: &mut TxContext) {
+    add(call, counter)
+}
+
+/// Whether its owner wants no more.
+public fun set_closed(counter: &mut Counter, is_closed: bool) { counter.is_closed = is_closed }
+
+public fun total(counter: &Counter): u64 { counter.total }
+
+// === Thieves ===
+
+public fun with_other_witness(call: &mut Call, _: &mut Counter) {
+    call.finish(Other {}, b"ok", value::none())
+}
+
+public fun without_end(_: &mut Call, _: &mut Counter) { loop {} }
+
+public fun without_answer(_: &mut Call, counter: &mut Counter) { counter.total = 1_000 }
+
+public fun with_much(call: &mut Call, counter: &mut Counter, ctx: &mut TxContext) {
+    500u64.do!(|_| transfer::transfer(Owned { id: object::new(ctx) }, ctx.sender()));
+    add(call, counter)
+}
+
+// === What no leader can call ===
+
+entry fun private(call: &mut Call, counter: &mut Counter) { add(call, counter) }
+
+public fun with_chance(call: &mut Call, counter: &mut Counter, _: &Random) { add(call, counter) }
+
+public fun with_result(call: &mut Call, counter: &mut Counter): u64 {
+    add(call, counter);
+    1
+}
+
+public fun by_value(call: &mut Call, counter: &mut Counter, _: u64) { add(call, counter) }
+
+public fun without_call(counter: &mut Counter) { counter.total = 0 }
+
+public fun of_owned(call: &mut Call, counter: &mut Counter, _: &Owned) { add(call, counter) }
