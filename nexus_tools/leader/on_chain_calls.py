@@ -19,7 +19,9 @@ from nexus_tools.leader.step_costs import affordable, cost_mist
 from nexus_tools.leader.transaction_sender import TransactionSender
 from nexus_tools.leader.workers import Worker, Workers
 from nexus_tools.logs import get_logger
-from nexus_tools.package import parse_event
+from nexus_tools.package import explain_abort, parse_event
+from nexus_tools.package.move import invocation as invocations
+from nexus_tools.package.move import on_chain_call
 from nexus_tools.package.move.invocation import InvocationSettled
 from nexus_tools.package.move.workflows.execution import ExecutionAdvanced
 from nexus_tools.registry import (
@@ -35,7 +37,7 @@ from nexus_tools.registry import (
 )
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.execution_status import ExecutionFailure
+from nexus_tools.sui.execution_status import ExecutionFailure, MoveAbort
 from nexus_tools.sui.object import Immutable, Object, Shared
 from nexus_tools.sui.transaction import (
     ObjectArgument,
@@ -175,10 +177,10 @@ class OnChainCalls:
             try:
                 simulated.raise_for_status()
             except RefusedOnChainError as error:
-                # What the function stores is reckoned after the last command.
-                if status.command not in (call.place, None):
+                reason = _reason_of(status, call.place)
+                if reason is None:
                     raise
-                return failure(FailureReason.ABORTED, error.message)
+                return failure(reason, explain_abort(error, self._chain.deployment).message)
         return simulated
 
     async def _with_steps(self, worker: Worker, call: _Call, alone: Simulated) -> Simulated:
@@ -254,6 +256,29 @@ class OnChainCalls:
     def _fee_mist(self, of: Simulated | Executed) -> int:
         settled = (each for each in self._events(of) if isinstance(each, InvocationSettled))
         return sum(each.fee_mist for each in settled)
+
+
+def _reason_of(status: ExecutionFailure, place: int) -> FailureReason | None:
+    """Why it cannot be closed by a call, if that is the tool's doing or the requester's.
+
+    `place` is the command that calls the function: its inputs are put together before. What it
+    stores is reckoned after the last command.
+    """
+    abort, command = status.error.data, status.command
+    code = abort.code if isinstance(abort, MoveAbort) else None
+    if command in (place, None):
+        return FailureReason.ABORTED
+    if command < place:
+        return None if code is None else FailureReason.INPUT_INVALID
+    assert command is not None
+    module = abort.location.module if isinstance(abort, MoveAbort) else ""
+    return _AT_CLOSING.get((module, code)) if command == place + 1 else None
+
+
+_AT_CLOSING = {
+    ("on_chain_call", on_chain_call.ENotFinished.code): FailureReason.ABORTED,
+    ("invocation", invocations.EOutcomeTooLarge.code): FailureReason.OUTPUT_TOO_LARGE,
+}
 
 
 def _named(value: Object | None, *, mutable: bool) -> ObjectArgument | None:

@@ -5,11 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from nexus_tools.client import KeyPair, past_events
+from nexus_tools.errors import NexusError, ValidationError
+from nexus_tools.leader.transaction_sender import TransactionSender
+from nexus_tools.package import event_filter, parse_event
+from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled
 from nexus_tools.package.move.state import State
+from nexus_tools.registry import Invocations, ToolRegistry
+from nexus_tools.registry.registration import Declaration
+from nexus_tools.sui import bcs
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import ToolDefinition
+from nexus_tools.sui.signature import SignatureScheme
+from nexus_tools.sui.type_tag import StructTag, parse_struct_tag
+from nexus_tools.tool import Answer, ToolDefinition, ToolFqn
 
 HERE = Path(__file__).parent
+PUBLISHER = parse_struct_tag("0x2::package::Publisher")
 NUMBER = {"type": "integer", "minimum": 0}
 OBJECT = {"type": "object", "additionalProperties": False}
 
@@ -43,6 +54,19 @@ class Counter:
         }
         return ToolDefinition.parse(document)
 
+    async def declaration(self):
+        tag = StructTag(self.package, "counter", "Count")
+        publishers = await self.world.client.owned_objects(self.world.client.address, PUBLISHER)
+        [own] = [each.id for each in publishers if b"counter" in each.data.contents]
+        return Declaration(own, tag)
+
+    async def set_closed(self, is_closed):
+        builder = TransactionBuilder()
+        place = self.package, "counter", "set_closed"
+        flag = builder.pure(bcs.boolean, is_closed)
+        builder.move_call(*place, [builder.object(self.counter), flag])
+        await self.world.client.execute(builder)
+
     async def total(self):
         value = await self.world.client.object(self.counter)
         return int.from_bytes(value.data.contents[32:40], "little")
@@ -56,6 +80,25 @@ async def counter(world, linked):
     return Counter(world, await world.client.execute(builder))
 
 
+@pytest.fixture
+def sent(monkeypatch):
+    """The transactions that leaders send."""
+    send, found = TransactionSender.send, []
+
+    async def noted(sender, transaction):
+        found.append(transaction)
+        return await send(sender, transaction)
+
+    monkeypatch.setattr(TransactionSender, "send", noted)
+    return found
+
+
+async def told(world, kind):
+    """The events of one kind."""
+    found = past_events(world.client, event_filter(world.deployment, kind))
+    return [parse_event(world.deployment, record.event) async for record in found]
+
+
 async def test_a_function_is_called_and_its_answer_settles_the_invocation(world, counter):
     leader = await world.new_leader()
     tool = await world.register_tool(counter.definition())
@@ -65,3 +108,141 @@ async def test_a_function_is_called_and_its_answer_settles_the_invocation(world,
     assert await counter.total() == 7
     assert all(isinstance(each.state, State.Settled) for each in closed)
     assert {each.state.ports.as_json()["total"] for each in closed} in ({3, 7}, {4, 7})
+
+
+async def test_the_gas_of_a_function_goes_to_the_worker_and_the_price_to_the_tools_owner(
+    world, counter
+):
+    leader = await world.new_leader()
+    tool = await world.register_tool(counter.definition(gas=7_000_000), price_mist=5_000)
+    settings = await world.leaders.settings()
+    gas_price = await world.client.gas_price()
+    async with world.running(leader):
+        [invocation] = await world.request(tool, {"n": 1})
+        await world.closed(invocation)
+    [settled] = await told(world, InvocationSettled)
+    least = settings.fee_gas_units * gas_price + settings.fee_storage_mist + 7_000_000
+    assert settled.price_mist == 5_000
+    assert settled.fee_mist > least
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("with_other_witness", "the witness is of another type"),
+        ("without_answer", "has not finished"),
+        ("without_end", "gas"),
+        ("with_much", "gas"),
+    ],
+)
+async def test_a_function_that_does_not_work_is_a_failure_that_costs_the_leader_no_gas(
+    world, counter, sent, function, words
+):
+    leader = await world.new_leader()
+    tool = await world.register_tool(counter.definition(function))
+    async with world.running(leader):
+        [invocation] = await world.request(tool, {"n": 1})
+        [closed] = await world.closed(invocation)
+    assert isinstance(closed.state, State.Failed)
+    assert closed.state.reason == "aborted"
+    assert await counter.total() == 0
+    assert len(sent) == 1
+    [failed] = await told(world, InvocationFailed)
+    assert words in failed.detail.lower()
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("private", "not public"),
+        ("with_chance", "Random"),
+        ("with_result", "returns"),
+        ("by_value", "references"),
+        ("without_call", "&mut Call"),
+        ("of_owned", "2 objects, not 1"),
+        ("nowhere", "no function"),
+    ],
+)
+async def test_a_function_that_no_leader_can_call_is_not_registered(
+    world, counter, function, words
+):
+    with pytest.raises(NexusError) as error:
+        await world.register_tool(counter.definition(function))
+    assert words in error.value.message
+    # Whoever registers it nevertheless has no answers, and harms nobody.
+    leader = await world.new_leader()
+    publisher = await counter.declaration()
+    tool = await world.register_tool(counter.definition(function), declaration=publisher)
+    async with world.running(leader):
+        [invocation] = await world.request(tool, {"n": 1})
+        [closed] = await world.closed(invocation)
+    assert closed.state.reason == "aborted"
+    assert await counter.total() == 0
+
+
+async def test_an_object_that_is_owned_is_given_to_no_function(world, counter):
+    leader = await world.new_leader()
+    objects = [str(counter.counter), str(counter.owned)]
+    tool = await world.register_tool(counter.definition("of_owned", objects))
+    async with world.running(leader):
+        [invocation] = await world.request(tool, {"n": 1})
+        [closed] = await world.closed(invocation)
+    assert closed.state.reason == "aborted"
+    [failed] = await told(world, InvocationFailed)
+    assert "neither shared nor immutable" in failed.detail
+
+
+async def test_inputs_that_do_not_fit_the_schema_are_not_given_to_the_function(world, counter):
+    leader = await world.new_leader()
+    tool = await world.register_tool(counter.definition())
+    async with world.running(leader):
+        [invocation] = await world.request(tool, {"n": "three"})
+        [closed] = await world.closed(invocation)
+    assert closed.state.reason == "input_invalid"
+
+
+async def test_a_stranger_cannot_register_a_tool_for_the_function_of_another(world, counter):
+    thief = KeyPair.from_secret(SignatureScheme.ED25519, bytes(range(32)))
+    world.localnet.fund(thief.address, 10**12)
+    async with world.client_of(thief) as client:
+        tools = ToolRegistry(client, world.deployment)
+        with pytest.raises(ValidationError) as error:
+            await tools.register(
+                replace(counter.definition(), fqn=ToolFqn.parse("xyz.stolen.count@1"))
+            )
+    assert error.value.code == "publisher_missing"
+
+
+async def test_a_function_that_turned_is_called_no_more_for_a_day(world, counter, monkeypatch):
+    """It works when it is simulated, and takes the leader's gas when it is executed."""
+    leader = await world.new_leader()
+    tool = await world.register_tool(counter.definition())
+    send, calls = TransactionSender.send, []
+
+    async def turned_before(sender, transaction):
+        calls.append(transaction)
+        if len(calls) == 1:
+            await counter.set_closed(True)
+        executed = await send(sender, transaction)
+        await counter.set_closed(False)
+        return executed
+
+    monkeypatch.setattr(TransactionSender, "send", turned_before)
+    async with world.running(leader):
+        [first] = await world.request(tool, {"n": 1})
+        [closed] = await world.closed(first)
+        [second] = await world.request(tool, {"n": 1})
+        [after] = await world.closed(second)
+    assert (closed.state.reason, after.state.reason) == ("refused", "refused")
+    assert await counter.total() == 0
+
+
+async def test_a_leader_cannot_settle_an_on_chain_tool_by_its_word(world, counter):
+    leader = await world.new_leader()
+    tool = await world.register_tool(counter.definition())
+    [invocation] = await world.request(tool, {"n": 1})
+    async with world.client_of(leader.key) as client:
+        with pytest.raises(NexusError) as error:
+            invocations = Invocations(client, world.deployment)
+            await invocations.close(leader.id, {invocation: Answer("ok", {"total": 9})})
+    assert error.value.code == "not_signed"
