@@ -31,6 +31,7 @@ from nexus_tools.package import (
 from nexus_tools.package.move.leader import Leader as RegisteredLeader
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry import (
+    Asks,
     Executions,
     ExecutionState,
     InvocationFailedError,
@@ -97,6 +98,7 @@ class Nexus:
         self.workflows = Workflows(client, deployment, dry_run=dry_run)
         self.executions = Executions(client, deployment, dry_run=dry_run)
         self.schedules = Schedules(client, deployment, dry_run=dry_run)
+        self.asks = Asks(client, deployment, dry_run=dry_run)
 
     # --- Opening
 

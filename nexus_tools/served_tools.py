@@ -350,7 +350,7 @@ class ServedTools:
             return
         match event:
             case InvocationRequested():
-                signers = self._signers.get(event.fqn, ()) if event.requires_signed_outcome else ()
+                signers = event.signers
                 opened = _Open(event.tool, event.leaders, event.expires_at_ms, signers)
                 self._invocations[event.invocation] = opened
                 if len(self._invocations) > MAX_INVOCATIONS:

@@ -50,10 +50,12 @@ class Assignment:
 def assignment(event: InvocationRequested, leader: Address) -> Assignment | None:
     """What a request means for `leader`: Move's `invocation::authorize` seen from here.
 
+    What anyone may settle waits for days: nobody is to carry that; an execution sees to its own.
+
     The time until it expires is divided among the leaders: of a minute, requested at 0 with two
     leaders, the first has 0 to 30 000 ms, its backup 30 000 to 60 000.
     """
-    if leader not in event.leaders:
+    if leader not in event.leaders or event.is_for_anyone:
         return None
     place = event.leaders.index(leader)
     expires_at_ms = min(event.expires_at_ms, _LATEST_MS)

@@ -85,7 +85,7 @@ class EventPage:
             self.assigned.append(mine)
         if event.attempt is not None:
             self.steps.append(event)
-            if mine is not None:
+            if leader in event.leaders:
                 self.executions[event.attempt.execution] = True
 
     def _settled(self, event: InvocationSettled, leader: Address) -> None:

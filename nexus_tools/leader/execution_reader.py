@@ -8,6 +8,7 @@ from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.carried_workflows import CarriedWorkflow, CarriedWorkflows
 from nexus_tools.leader.chain import Chain, FoundExecution
 from nexus_tools.leader.todos import (
+    CallDue,
     DeadlinePassed,
     InvocationClosed,
     IterationsReady,
@@ -118,6 +119,8 @@ class ExecutionReader:
             if value is not None:
                 state = self._chain.deployment.decode(value, Invocation)
                 found[InvocationClosed(invocation)] = 0 if state.is_closed else state.expires_at_ms
+                if state.is_for_anyone and not state.is_closed:
+                    found[CallDue(invocation, state.tool)] = 0
         return found
 
     async def _in_regions(

@@ -20,6 +20,7 @@ from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.steps import Steps
 from nexus_tools.leader.todos import (
+    CallDue,
     DeadlinePassed,
     InvocationClosed,
     IterationsReady,
@@ -167,6 +168,8 @@ class Executions:
         self._taken(execution, event.attempt.run)
         self._awaited[event.invocation] = execution.id
         execution.plan(InvocationClosed(event.invocation), event.expires_at_ms)
+        if event.is_for_anyone:
+            execution.plan(CallDue(event.invocation, event.tool), self._clock.now_ms())
         self._metrics.steps.labels("requested").inc()
 
     def _closed(self, event: InvocationSettled | InvocationFailed | InvocationExpired) -> None:
@@ -176,6 +179,7 @@ class Executions:
         execution = self._known.get(of_execution)
         if execution is not None:
             execution.drop(InvocationClosed(event.invocation))
+            execution.drop(CallDue(event.invocation, event.tool))
             execution.plan(InvocationClosed(event.invocation), self._clock.now_ms() + _GRACE_MS)
 
     def _advanced(self, event: moves.ExecutionAdvanced) -> None:

@@ -13,6 +13,7 @@ from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
 from nexus_tools.leader.attempts import AttemptOnChain, Attempts
 from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool
 from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.closing import floor_mist
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.step_costs import affordable, cost_mist
@@ -32,6 +33,7 @@ from nexus_tools.registry import (
     MoveFunctionCall,
     add_advance,
     add_function,
+    add_outcome,
     close_call,
     open_call,
 )
@@ -137,6 +139,21 @@ class OnChainCalls:
             return failure(FailureReason.REFUSED, detail)
         call = await self._prepared(invocation, tool, definition)
         return call if isinstance(call, Failure) else await self._carry_out(call)
+
+    async def fail(self, invocation: FoundInvocation, outcome: Failure) -> None:
+        """Close an invocation without a call, if this leader may."""
+        leader, known = self._workers.leader.argument, invocation.invocation.id
+        builder = TransactionBuilder()
+        builder.resolved(leader)
+        builder.resolved(invocation.argument)
+        add_outcome(builder, self._chain.deployment, known, leader.object_id, outcome)
+        kind, budget_mist = builder.finish(), floor_mist(1, self._workers.epoch.gas_price)
+        async with self._workers.paying(budget_mist) as worker:
+            draft = self._workers.draft(worker, kind, budget_mist)
+            simulated = await simulate_transaction(self._chain.client.connection, draft)
+            if not isinstance(simulated.effects.status, ExecutionFailure):
+                sent = self._workers.sign(worker, kind, budget_mist)
+                worker.learn(await self._sender.send(sent))
 
     async def _carry_out(self, call: _Call) -> int | Failure:
         """Simulate it, alone and with what follows, and send it."""

@@ -28,6 +28,7 @@ from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.steps import Steps
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.leader.transaction_sender import TransactionSender
+from nexus_tools.leader.waiting_calls import WaitingCalls
 from nexus_tools.leader.watcher import Watcher
 from nexus_tools.leader.workers import Workers
 from nexus_tools.leader.workload import Workload
@@ -75,7 +76,8 @@ async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
         metrics=metrics,
     )
     workflows = CarriedWorkflows(basis.chain)
-    carrier = await _carrier(basis, stack, journal, closer, workflows)
+    calls = await _calls(basis, stack, workflows)
+    carrier = _carrier(basis, journal, closer, calls)
     group = await stack.enter_async_context(asyncio.TaskGroup())
     closed = ClosedInvocations(metrics, basis.clock.now_ms, lines=config.closed_lines)
     stack.callback(closed.end)
@@ -87,7 +89,7 @@ async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
         metrics=metrics,
         capacity=config.max_pending,
     )
-    executions = _executions(basis, group, journal, workflows)
+    executions = _executions(basis, group, journal, workflows, calls)
     schedules = Schedules(config, basis.chain, basis.workers, basis.clock, metrics)
 
     async def hand_on(page: EventPage) -> None:
@@ -107,39 +109,18 @@ async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
     return Parts(group, journal, closer, workload, executions, schedules, watcher)
 
 
-def _executions(
-    basis: Basis, group: asyncio.TaskGroup, journal: Journal, workflows: CarriedWorkflows
-) -> Executions:
-    reader = ExecutionReader(basis.chain, workflows)
-    steps = Steps(
-        basis.chain,
-        workflows,
-        reader,
-        workers=basis.workers,
-        sender=TransactionSender(basis.chain.client, basis.config.trouble_pause_ms),
-        clock=basis.clock,
-        metrics=basis.metrics,
-    )
-    return Executions(
-        basis.config,
-        group,
-        reader,
-        steps,
-        journal=journal,
-        clock=basis.clock,
-        metrics=basis.metrics,
-        leader=basis.chain.leader,
-    )
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """What calls tools."""
+
+    attempts: Attempts
+    tool_calls: ToolCalls
+    on_chain_calls: OnChainCalls
+    invoker: Invoker
 
 
-async def _carrier(
-    basis: Basis,
-    stack: AsyncExitStack,
-    journal: Journal,
-    closer: Closer,
-    workflows: CarriedWorkflows,
-) -> Carrier:
-    config = basis.config
+async def _calls(basis: Basis, stack: AsyncExitStack, workflows: CarriedWorkflows) -> _Calls:
+    config, chain = basis.config, basis.chain
     guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
     resolve = basis.resolve
     if resolve is None:
@@ -151,35 +132,67 @@ async def _carrier(
     lifetime = config.meta_lifetime_ms / 1000
     now = asyncio.get_running_loop().time
     meta = MetaCheck(client, lifetime, now) if config.check_meta else None
-    resolver = RunResolver(basis.chain.client, basis.chain.deployment)
     invoker = Invoker(config, client, outcome_bytes, basis.metrics, traffic=basis.traffic)
-    attempts = Attempts(basis.chain, workflows, resolver)
+    tool_calls = ToolCalls(
+        *(guard, config.max_request_bytes, meta, invoker.lanes),
+        is_signing=basis.traffic.identity is not None,
+    )
+    attempts = Attempts(chain, workflows, RunResolver(chain.client, chain.deployment))
+    on_chain_calls = OnChainCalls(
+        chain,
+        attempts,
+        FunctionReader(chain.objects, chain.deployment),
+        workers=basis.workers,
+        sender=TransactionSender(chain.client, config.trouble_pause_ms),
+        clock=basis.clock,
+        metrics=basis.metrics,
+    )
+    return _Calls(attempts, tool_calls, on_chain_calls, invoker)
+
+
+def _carrier(basis: Basis, journal: Journal, closer: Closer, calls: _Calls) -> Carrier:
     return Carrier(
-        config,
+        basis.config,
         basis.chain,
         journal=journal,
         clock=basis.clock,
-        attempts=attempts,
-        on_chain_calls=_on_chain_calls(basis, attempts),
-        tool_calls=ToolCalls(
-            *(guard, config.max_request_bytes, meta, invoker.lanes),
-            is_signing=basis.traffic.identity is not None,
-        ),
-        invoker=invoker,
+        attempts=calls.attempts,
+        on_chain_calls=calls.on_chain_calls,
+        tool_calls=calls.tool_calls,
+        invoker=calls.invoker,
         queue=closer.queue,
         metrics=basis.metrics,
     )
 
 
-def _on_chain_calls(basis: Basis, attempts: Attempts) -> OnChainCalls:
-    return OnChainCalls(
-        basis.chain,
-        attempts,
-        FunctionReader(basis.chain.objects, basis.chain.deployment),
+def _executions(
+    basis: Basis,
+    group: asyncio.TaskGroup,
+    journal: Journal,
+    workflows: CarriedWorkflows,
+    calls: _Calls,
+) -> Executions:
+    chain, clock = basis.chain, basis.clock
+    reader = ExecutionReader(chain, workflows)
+    steps = Steps(
+        chain,
+        workflows,
+        reader,
+        WaitingCalls(chain, calls.attempts, calls.tool_calls, calls.on_chain_calls, clock),
         workers=basis.workers,
-        sender=TransactionSender(basis.chain.client, basis.config.trouble_pause_ms),
-        clock=basis.clock,
+        sender=TransactionSender(chain.client, basis.config.trouble_pause_ms),
+        clock=clock,
         metrics=basis.metrics,
+    )
+    return Executions(
+        basis.config,
+        group,
+        reader,
+        steps,
+        journal=journal,
+        clock=clock,
+        metrics=basis.metrics,
+        leader=chain.leader,
     )
 
 

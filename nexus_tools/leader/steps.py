@@ -5,7 +5,7 @@ others did meanwhile is passed over.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nexus_tools.client import simulate_transaction
 from nexus_tools.errors import NexusError, UnreachableError
@@ -16,6 +16,7 @@ from nexus_tools.leader.execution_reader import ExecutionReader
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.step_plan import StepPlan, change_of, foresee, step_of
 from nexus_tools.leader.todos import (
+    CallDue,
     DeadlinePassed,
     InvocationClosed,
     IterationsReady,
@@ -24,6 +25,7 @@ from nexus_tools.leader.todos import (
     Unknown,
 )
 from nexus_tools.leader.transaction_sender import TransactionSender
+from nexus_tools.leader.waiting_calls import WaitingCalls
 from nexus_tools.leader.workers import Workers
 from nexus_tools.logs import get_logger
 from nexus_tools.package import RegistryEvent, parse_event
@@ -72,6 +74,7 @@ class Steps:
         chain: Chain,
         workflows: CarriedWorkflows,
         reader: ExecutionReader,
+        waiting: WaitingCalls,
         *,
         workers: Workers,
         sender: TransactionSender,
@@ -81,6 +84,7 @@ class Steps:
         self._chain = chain
         self._workflows = workflows
         self._reader = reader
+        self._waiting = waiting
         self._workers = workers
         self._sender = sender
         self._clock = clock
@@ -101,7 +105,19 @@ class Steps:
             now_ms = self._clock.now_ms()
             left = {todo: max(now_ms, at_ms) for todo, at_ms in look.todos.items()}
             return Taken(left, look.place)
-        return await self._take(found, list(todos))
+        others: list[Todo] = [todo for todo in todos if not isinstance(todo, CallDue)]
+        taken = await self._take(found, others) if others else Taken()
+        return await self._call([todo for todo in todos if isinstance(todo, CallDue)], taken)
+
+    async def _call(self, todos: Sequence[CallDue], taken: Taken) -> Taken:
+        """Call the functions whose time has come, too; the others later."""
+        left, is_refused = dict(taken.left), taken.is_refused
+        for todo in todos:
+            due_ms = await self._waiting.call(todo.invocation, todo.tool)
+            if due_ms is not None:
+                left[todo] = due_ms
+                is_refused = is_refused or due_ms <= self._clock.now_ms()
+        return replace(taken, left=left, is_refused=is_refused)
 
     # --- One transaction
 

@@ -37,6 +37,14 @@ class InvocationClosed:
 
 
 @dataclass(frozen=True, slots=True)
+class CallDue:
+    """The function of a tool is to be called that anyone may call: its time may have come."""
+
+    invocation: Address
+    tool: Address
+
+
+@dataclass(frozen=True, slots=True)
 class DeadlinePassed:
     """The execution is to expire."""
 
@@ -47,5 +55,11 @@ class Unknown:
 
 
 Todo: TypeAlias = (
-    RunReady | IterationsReady | RegionEmptied | InvocationClosed | DeadlinePassed | Unknown
+    RunReady
+    | IterationsReady
+    | RegionEmptied
+    | InvocationClosed
+    | CallDue
+    | DeadlinePassed
+    | Unknown
 )

@@ -207,7 +207,26 @@ class LeaderView:
         return self.state is LeaderState.ACTIVE
 
 
-class InvocationView:
+class SettlingView:
+    """Of `invocation::InvocationRequested`: how the invocation is settled."""
+
+    __slots__ = ()
+    settling: Any
+
+    @property
+    def signers(self) -> tuple[bytes, ...]:
+        """The keys of the tool of which one has to sign the answer; with none, nobody has to."""
+        keys: tuple[bytes, ...] = getattr(self.settling, "keys", ())
+        return keys
+
+    @property
+    def is_for_anyone(self) -> bool:
+        """Whether anyone may settle it, by a call of the tool's function."""
+        for_anyone: bool = getattr(self.settling, "for_anyone", False)
+        return for_anyone
+
+
+class InvocationView(SettlingView):
     """Of `invocation::Invocation`. Times are in ms since 1970."""
 
     __slots__ = ()
@@ -215,14 +234,7 @@ class InvocationView:
     requested_at_ms: int
     window_ms: int
     payment: int
-    settling: Any
     state: Any
-
-    @property
-    def signers(self) -> tuple[bytes, ...]:
-        """The keys of the tool of which one has to sign the answer; with none, nobody has to."""
-        keys: tuple[bytes, ...] = getattr(self.settling, "keys", ())
-        return keys
 
     @property
     def is_closed(self) -> bool:
@@ -333,6 +345,7 @@ BASES = {
         "tool::Tool": ToolView,
         "leader::Leader": LeaderView,
         "invocation::Invocation": InvocationView,
+        "invocation::InvocationRequested": SettlingView,
         "workflows::schedule::Schedule": ScheduleView,
         "value::Ports": PortsView,
     }.items()

@@ -1,6 +1,7 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.asks import Asks, Question
 from nexus_tools.registry.consent import DEFAULT_STEPS
 from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
 from nexus_tools.registry.execution_history import OF_EXECUTIONS, OF_RUNS, Following, RunFailure
@@ -69,6 +70,7 @@ __all__ = [
     "OF_EXECUTIONS",
     "OF_RUNS",
     "Administration",
+    "Asks",
     "AttemptOfRun",
     "BegunExecution",
     "Cleaned",
@@ -92,6 +94,7 @@ __all__ = [
     "MoveFunctionCall",
     "PublishResult",
     "PublishedWorkflow",
+    "Question",
     "RegisterResult",
     "RegisteredTool",
     "Registration",

@@ -69,6 +69,13 @@ from nexus_tools.tool.strict_json import (
 from nexus_tools.tool.summary import port_summary
 from nexus_tools.tool.validation_cost import linear_time, pattern_mismatches
 from nexus_tools.tool.validator import HasSchemas, InterfaceValidator
+from nexus_tools.tool.waiting import (
+    ASK,
+    WAIT,
+    WAITING_MARGIN_MS,
+    ask_definition,
+    wait_definition,
+)
 
 if TYPE_CHECKING:
     from nexus_tools.tool.signing import (
@@ -97,6 +104,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANCHORS",
     "ANNOTATIONS",
+    "ASK",
     "DEFAULT_TIMEOUT_MS",
     "DIALECT",
     "MAX_DEPTH",
@@ -109,6 +117,8 @@ __all__ = [
     "MIN_TIMEOUT_MS",
     "PROOF_PATH",
     "READ_HEADERS",
+    "WAIT",
+    "WAITING_MARGIN_MS",
     "Answer",
     "DomainOwners",
     "Failure",
@@ -134,6 +144,7 @@ __all__ = [
     "ToolFqn",
     "ToolType",
     "annotations_of",
+    "ask_definition",
     "canonical_json",
     "check_answer",
     "check_body",
@@ -168,6 +179,7 @@ __all__ = [
     "sign_request",
     "sign_response",
     "variants",
+    "wait_definition",
     "with_annotations",
 ]
 

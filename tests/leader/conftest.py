@@ -529,7 +529,7 @@ def requested(invocation):
         invocation.price_mist,
         invocation.payment,
         invocation.max_outcome_bytes,
-        bool(invocation.signers),
+        invocation.settling,
         invocation.tool_revision,
         invocation.attempt,
     )

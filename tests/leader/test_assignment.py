@@ -2,6 +2,7 @@ from msgspec.structs import replace
 
 from nexus_tools.leader.assignment import assignment
 from nexus_tools.package.move.invocation import InvocationRequested
+from nexus_tools.package.move.settling import Settling
 from nexus_tools.sui.address import Address
 
 FIRST, SECOND, STRANGER = (Address.of(number) for number in (0x11, 0x12, 0x13))
@@ -21,7 +22,7 @@ def requested(*leaders):
         price_mist=0,
         payment_mist=0,
         max_outcome_bytes=1_000,
-        requires_signed_outcome=False,
+        settling=Settling.Leader(),
         tool_revision=0,
         attempt=None,
     )

@@ -15,6 +15,7 @@ from nexus_tools.package.move.collateral import Collateral
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.package.move.keys import Keys
 from nexus_tools.package.move.roster import Roster
+from nexus_tools.package.move.settling import Settling
 from nexus_tools.package.move.state import State
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports, Value
@@ -55,7 +56,8 @@ def make_tool(add_definition):
 
 def invocation_with(ports, signers=()):
     terms = (1_000, 10_000, 25_000, 0, Address.of(6), 0, 0, 0, 1_000)
-    state = (False, signers, 0, 1, 0, State.Requested())
+    settling = Settling.Signature(signers) if signers else Settling.Leader()
+    state = (False, settling, 0, 1, 0, State.Requested())
     named = (INVOCATION, TOOL, ASSIGNMENT.fqn, Address.of(5), None, ports, (LEADER,))
     return Invocation(*named, *terms, *state)
 

@@ -111,7 +111,7 @@ public struct InvocationRequested has copy, drop {
     price_mist: u64,
     payment_mist: u64,
     max_outcome_bytes: u64,
-    requires_signed_outcome: bool,
+    settling: Settling,
     tool_revision: u64,
     attempt: Option<Attempt>,
 }
@@ -581,7 +581,6 @@ fun create(
     clock: &Clock,
     ctx: &mut TxContext,
 ): Invocation {
-    let requires_signed_outcome = tool.requires_signed_outcome();
     let (settle_fee_mist, fail_fee_mist) = attempt::fees_mist(&attempt, settings, inputs.size(), ctx);
     let settling = settling::of(tool);
     // The tool's own time is divided among the leaders, as the time of each is where it is theirs.
@@ -623,7 +622,7 @@ fun create(
         price_mist: invocation.price_mist,
         payment_mist: invocation.payment.value(),
         max_outcome_bytes,
-        requires_signed_outcome,
+        settling,
         tool_revision: invocation.tool_revision,
         attempt,
     });

@@ -36,6 +36,7 @@ from nexus_tools.bindings.runtime import (
 from nexus_tools.bindings.runtime import codecs as _bcs
 from nexus_tools.bindings.runtime import inputs as _inputs
 from nexus_tools.package.views import InvocationView as _InvocationView
+from nexus_tools.package.views import SettlingView as _SettlingView
 
 from . import attempt as _attempt
 from . import settling as _settling
@@ -152,7 +153,7 @@ ERRORS: tuple[MoveError, ...] = (
 )
 
 
-class InvocationRequested(MoveStruct, frozen=True):
+class InvocationRequested(_SettlingView, MoveStruct, frozen=True):
     """An invocation was requested."""
 
     invocation: Address
@@ -166,7 +167,7 @@ class InvocationRequested(MoveStruct, frozen=True):
     price_mist: int
     payment_mist: int
     max_outcome_bytes: int
-    requires_signed_outcome: bool
+    settling: _settling.Settling.Variant
     tool_revision: int
     attempt: _attempt.Attempt | None
 
@@ -185,7 +186,7 @@ class InvocationRequested(MoveStruct, frozen=True):
             _bcs.u64,
             _bcs.u64,
             _bcs.u64,
-            _bcs.boolean,
+            _settling.Settling.bcs,
             _bcs.u64,
             _bcs.option(_attempt.Attempt.bcs),
         )

@@ -1,102 +1,18 @@
 """A Leader carries invocations of on-chain tools: it calls their Move functions."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from nexus_tools.client import KeyPair, past_events
+from nexus_tools.client import KeyPair
 from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.leader.transaction_sender import TransactionSender
-from nexus_tools.package import event_filter, parse_event
 from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled
 from nexus_tools.package.move.state import State
 from nexus_tools.registry import Invocations, ToolRegistry
-from nexus_tools.registry.registration import Declaration
-from nexus_tools.sui import bcs
-from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.signature import SignatureScheme
-from nexus_tools.sui.type_tag import StructTag, parse_struct_tag
-from nexus_tools.tool import Answer, ToolDefinition, ToolFqn
-
-HERE = Path(__file__).parent
-PUBLISHER = parse_struct_tag("0x2::package::Publisher")
-NUMBER = {"type": "integer", "minimum": 0}
-OBJECT = {"type": "object", "additionalProperties": False}
-
-
-def variant(name, **ports):
-    inner = {**OBJECT, "properties": ports, "required": list(ports)}
-    return {**OBJECT, "properties": {name: inner}, "required": [name]}
-
-
-class Counter:
-    """The package of tools for tests, published by the world's key."""
-
-    def __init__(self, world, published):
-        self.world = world
-        self.package = published.published()
-        [self.counter] = published.created_of("counter", "Counter")
-        [self.owned] = published.created_of("counter", "Owned")
-
-    def definition(self, function="add", objects=None, **terms):
-        document = {
-            "fqn": f"xyz.example.{function.replace('_', '')}@1",
-            "type": "onchain",
-            "url": f"{self.package}::counter::{function}",
-            "input_schema": {**OBJECT, "properties": {"n": NUMBER}, "required": ["n"]},
-            "output_schema": {"oneOf": [variant("ok", total=NUMBER)]},
-            "function": {
-                "witness": f"{self.package}::counter::Count",
-                "objects": objects or [str(self.counter)],
-                **terms,
-            },
-        }
-        return ToolDefinition.parse(document)
-
-    async def declaration(self):
-        tag = StructTag(self.package, "counter", "Count")
-        publishers = await self.world.client.owned_objects(self.world.client.address, PUBLISHER)
-        [own] = [each.id for each in publishers if b"counter" in each.data.contents]
-        return Declaration(own, tag)
-
-    async def set_closed(self, is_closed):
-        builder = TransactionBuilder()
-        place = self.package, "counter", "set_closed"
-        flag = builder.pure(bcs.boolean, is_closed)
-        builder.move_call(*place, [builder.object(self.counter), flag])
-        await self.world.client.execute(builder)
-
-    async def total(self):
-        value = await self.world.client.object(self.counter)
-        return int.from_bytes(value.data.contents[32:40], "little")
-
-
-@pytest.fixture
-async def counter(world, linked):
-    modules, dependencies = linked(HERE / "move_tools", world.deployment)
-    builder = TransactionBuilder()
-    builder.transfer_objects([builder.publish(modules, dependencies)], world.client.address)
-    return Counter(world, await world.client.execute(builder))
-
-
-@pytest.fixture
-def sent(monkeypatch):
-    """The transactions that leaders send."""
-    send, found = TransactionSender.send, []
-
-    async def noted(sender, transaction):
-        found.append(transaction)
-        return await send(sender, transaction)
-
-    monkeypatch.setattr(TransactionSender, "send", noted)
-    return found
-
-
-async def told(world, kind):
-    """The events of one kind."""
-    found = past_events(world.client, event_filter(world.deployment, kind))
-    return [parse_event(world.deployment, record.event) async for record in found]
+from nexus_tools.tool import Answer, ToolFqn
+from tests.leader.on_chain.conftest import told
 
 
 async def test_a_function_is_called_and_its_answer_settles_the_invocation(world, counter):
@@ -242,7 +158,7 @@ async def test_a_leader_cannot_settle_an_on_chain_tool_by_its_word(world, counte
     tool = await world.register_tool(counter.definition())
     [invocation] = await world.request(tool, {"n": 1})
     async with world.client_of(leader.key) as client:
+        invocations = Invocations(client, world.deployment)
         with pytest.raises(NexusError) as error:
-            invocations = Invocations(client, world.deployment)
             await invocations.close(leader.id, {invocation: Answer("ok", {"total": 9})})
     assert error.value.code == "not_signed"

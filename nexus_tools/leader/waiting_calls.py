@@ -1,0 +1,79 @@
+"""Closes what anyone may close, once its time has come: waits, and questions without an answer.
+
+When that is, the two tools of the package itself say in their inputs; the functions of others are
+tried again and again, ever more rarely.
+"""
+
+from collections.abc import Mapping
+
+from nexus_tools.leader.attempts import Attempts
+from nexus_tools.leader.chain import Chain
+from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.on_chain_calls import OnChainCalls
+from nexus_tools.leader.tool_call import ToolCalls
+from nexus_tools.package.move.invocation import Invocation
+from nexus_tools.package.move.waiting import Ask, Wait
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.type_tag import parse_struct_tag
+from nexus_tools.tool import WAITING_MARGIN_MS, Failure, FailureReason, MoveFunction
+
+
+class WaitingCalls:
+    """Calls functions that anyone may call."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        attempts: Attempts,
+        tool_calls: ToolCalls,
+        calls: OnChainCalls,
+        clock: ChainClock,
+    ) -> None:
+        self._chain = chain
+        self._attempts = attempts
+        self._tool_calls = tool_calls
+        self._calls = calls
+        self._clock = clock
+
+    async def call(self, invocation: Address, tool: Address) -> int | None:
+        """Close an attempt if that is possible; else from when on it may be, in ms since 1970.
+
+        A time that has passed says that it was tried, and cannot be yet. Raises as
+        `OnChainCalls.call` does.
+        """
+        found, registered = await self._chain.invocation_and_tool(invocation, tool)
+        if found is None or found.invocation.is_closed or registered is None:
+            return None
+        attempt = found.invocation.attempt
+        assert attempt is not None, "executions see to their own"
+        run = await self._attempts.inputs(attempt)
+        if isinstance(run, Failure):
+            await self._calls.fail(found, run)
+            return None
+        interface = self._tool_calls.interface(found.invocation, registered, run)
+        if isinstance(interface, Failure):
+            if interface.reason is FailureReason.INPUT_INVALID:
+                await self._calls.fail(found, interface)
+                return None
+            return self._clock.now_ms()
+        function = interface.definition.function
+        assert function is not None, "anyone may settle what is settled by a call alone"
+        due_ms = self._due_ms(found.invocation, function, run.inputs)
+        if self._clock.now_ms() < due_ms:
+            return due_ms
+        called = await self._calls.call(found, registered, interface.definition)
+        return self._clock.now_ms() if isinstance(called, Failure) else None
+
+    def _due_ms(
+        self, invocation: Invocation, function: MoveFunction, inputs: Mapping[str, int]
+    ) -> int:
+        """When its time has come, as the module `waiting` says; 0 for the tools of others."""
+        latest_ms = invocation.expires_at_ms - WAITING_MARGIN_MS
+        began_ms = invocation.requested_at_ms
+        witness = parse_struct_tag(function.witness)
+        if witness == self._chain.deployment.type_of(Ask):
+            longest_ms = latest_ms - began_ms
+            return min(began_ms + inputs.get("within_ms", longest_ms), latest_ms)
+        if witness == self._chain.deployment.type_of(Wait):
+            return min(inputs.get("until_ms", began_ms + inputs.get("for_ms", 0)), latest_ms)
+        return 0

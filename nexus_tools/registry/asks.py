@@ -1,0 +1,130 @@
+"""Questions of workflows to addresses: which are open, and answering them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nexus_tools.client import past_events
+from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError
+from nexus_tools.package import PackageClient, Sent, event_filter, parse_event
+from nexus_tools.package.move import waiting
+from nexus_tools.package.move.invocation import Invocation, InvocationRequested
+from nexus_tools.package.move.workflows.execution import Execution
+from nexus_tools.registry.on_chain_calls import AttemptOfRun, close_call, open_call
+from nexus_tools.registry.run_inputs import RunResolver
+from nexus_tools.registry.step_commands import add_advance
+from nexus_tools.registry.workflows import Workflows
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.tool import ASK, WAITING_MARGIN_MS
+from nexus_tools.workflow import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What an address is asked, by whom, and until when its answer counts, in ms since 1970.
+
+    `execution` is None for what was asked outside of a workflow.
+    """
+
+    invocation: Address
+    who: Address
+    question: str
+    requester: Address
+    execution: Address | None
+    workflow: str
+    asked_at_ms: int
+    until_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An open invocation of `ask`, with its inputs and what a transaction names for them."""
+
+    question: Question
+    invocation: Invocation
+    attempt: AttemptOfRun | None
+
+
+class Asks(PackageClient):
+    """The questions of a deployment. Every method raises as `SuiClient` does."""
+
+    async def open(self, who: Address | None = None) -> list[Question]:
+        """The open questions, the oldest first: those to an address, or all."""
+        ids = []
+        kind = event_filter(self.deployment, InvocationRequested)
+        async for record in past_events(self.client, kind):
+            event = parse_event(self.deployment, record.event)
+            if isinstance(event, InvocationRequested) and event.fqn == ASK:
+                ids.append(event.invocation)
+        found = await self._asked(ids)
+        return [each.question for each in found if who in (None, each.question.who)]
+
+    async def answer(self, invocation: Address, *, approve: bool, note: str = "") -> Sent:
+        """Answer a question, and have its execution go on; the sender gets the leader's fee.
+
+        Raises `question_unknown`, `not_asked` for a question to another address, or `closed`.
+        """
+        asked = await self._asked([invocation])
+        if not asked:
+            raise NotFoundError(
+                "question_unknown",
+                f"there is no open question {invocation}",
+                hint="`nexus-tools ask list` shows the questions to your wallet",
+            )
+        [found] = asked
+        if found.question.who != self.client.address:
+            raise NotAllowedError(
+                "not_asked",
+                f"the question is to {found.question.who}, not to {self.client.address}",
+                hint="answer with the wallet that is asked",
+            )
+        if await self.client.now_ms() >= found.invocation.expires_at_ms:
+            raise NotNowError("closed", f"the time of the question {invocation} is over")
+        builder = TransactionBuilder()
+        call = open_call(builder, self.deployment, invocation, found.invocation.tool, found.attempt)
+        word = waiting.approve if approve else waiting.reject
+        word(builder, self.deployment.package, call, note)
+        close_call(builder, self.deployment, call, invocation, None)
+        if found.attempt is not None:
+            execution = found.question.execution
+            assert execution is not None
+            add_advance(builder, self.deployment, execution, found.attempt.dag, invocation)
+        return await self.send(builder)
+
+    async def _asked(self, ids: Sequence[Address]) -> list[_Asked]:
+        """Those of the invocations that are open questions, with what is asked."""
+        found = []
+        for invocation in await self.find_all(ids, Invocation):
+            if invocation is None or invocation.is_closed or invocation.fqn != ASK:
+                continue
+            found.append(await self._read(invocation))
+        return found
+
+    async def _read(self, invocation: Invocation) -> _Asked:
+        attempt = invocation.attempt
+        inputs, workflow, named = {}, "", None
+        if attempt is None:
+            inputs = invocation.inputs.as_json()
+        else:
+            execution = await self.read(attempt.execution, Execution)
+            published = await Workflows(self.client, self.deployment).by_id(execution.dag)
+            names = tuple(published.plan.vertices)
+            run = Run(names[attempt.run.vertex], tuple(attempt.run.path))
+            resolver = RunResolver(self.client, self.deployment)
+            inputs = await resolver.inputs(execution, published, run)
+            sources = await resolver.sources(execution, published, run)
+            workflow = str(published.fqn)
+            named = AttemptOfRun(execution.id, execution.dag, sources)
+        latest_ms = invocation.expires_at_ms - WAITING_MARGIN_MS
+        within_ms = inputs.get("within_ms", latest_ms - invocation.requested_at_ms)
+        question = Question(
+            invocation.id,
+            Address.parse(inputs["who"]),
+            inputs["question"],
+            invocation.requester,
+            attempt.execution if attempt else None,
+            workflow,
+            invocation.requested_at_ms,
+            min(invocation.requested_at_ms + within_ms, latest_ms),
+        )
+        return _Asked(question, invocation, named)

@@ -1,0 +1,102 @@
+"""The two tools that wait, which the Move package itself has: `ask` a person, `wait` for a time."""
+
+from typing import Any
+
+from nexus_tools.tool.definition import ToolDefinition
+
+ASK = "nexus_tools.waiting.ask@1"
+WAIT = "nexus_tools.waiting.wait@1"
+
+_DAY_MS = 24 * 60 * 60 * 1000
+WAITING_MARGIN_MS = _DAY_MS
+"""What is left of the time of an invocation when its waiting is over: `MARGIN_MS` of `waiting`."""
+
+_TIMEOUT_MS = 90 * _DAY_MS
+_GAS_MIST = 2_000_000
+
+_TIME = {"type": "integer", "minimum": 0}
+_ADDRESS = {"type": "string", "pattern": "^0x[0-9a-fA-F]{1,64}$"}
+_AT = {"at_ms": {**_TIME, "description": "When it was closed, in ms since 1970."}}
+_ANSWER = {"who": {**_ADDRESS}, "note": {"type": "string"}}
+
+
+def ask_definition(package: str) -> ToolDefinition:
+    """The definition of `ask`: an address is asked, and answers, or its time is over.
+
+    `package` is the id of the Move package of tools, `0x` and 64 digits.
+    """
+    inputs = {
+        "who": {**_ADDRESS, "description": "The address whose answer counts."},
+        "question": {"type": "string", "description": "What is asked."},
+        "within_ms": {
+            **_TIME,
+            "description": "How long an answer is waited for, in ms: 89 days at most, and if it is"
+            " not said.",
+        },
+    }
+    variants: dict[str, dict[str, Any]] = {"approved": _ANSWER, "rejected": _ANSWER, "expired": _AT}
+    return _definition(
+        ASK,
+        f"{package}::waiting::expire",
+        f"{package}::waiting::Ask",
+        description="Asks an address, whoever signs for it: it answers approved or rejected.",
+        inputs=_object(inputs, ["who", "question"]),
+        variants=variants,
+    )
+
+
+def wait_definition(package: str) -> ToolDefinition:
+    """The definition of `wait`: until a time, or for a time. `package` is as of `ask`."""
+    inputs = {
+        "until_ms": {**_TIME, "description": "Until when to wait, in ms since 1970."},
+        "for_ms": {**_TIME, "description": "How long to wait, in ms: 89 days at most."},
+    }
+    either = {"oneOf": [{"required": ["until_ms"]}, {"required": ["for_ms"]}]}
+    return _definition(
+        WAIT,
+        f"{package}::waiting::go_on",
+        f"{package}::waiting::Wait",
+        description="Waits until a time, or for a time.",
+        inputs=_object(inputs, []) | either,
+        variants={"over": _AT},
+    )
+
+
+def _definition(
+    fqn: str,
+    function: str,
+    witness: str,
+    *,
+    description: str,
+    inputs: dict[str, Any],
+    variants: dict[str, dict[str, Any]],
+) -> ToolDefinition:
+    outputs = [
+        _object({name: _object(ports, list(ports))}, [name]) for name, ports in variants.items()
+    ]
+    return ToolDefinition.parse(
+        {
+            "fqn": fqn,
+            "type": "onchain",
+            "url": function,
+            "description": description,
+            "timeout": _TIMEOUT_MS,
+            "input_schema": inputs,
+            "output_schema": {"oneOf": outputs},
+            "function": {
+                "witness": witness,
+                "objects": ["0x6"],
+                "gas": _GAS_MIST,
+                "closed_by": "anyone",
+            },
+        }
+    )
+
+
+def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
