@@ -18,6 +18,7 @@ from nexus_tools.version import __version__
 GROUPS = {
     "tool": "Write, check, register, list, invoke and unregister tools.",
     "workflow": "Join tools to workflows: write, check, draw, simulate and publish them.",
+    "ask": "See what workflows ask you, and answer.",
     "schedule": "Have workflows executed at planned times, or by events.",
     "bridge": "Serve and register tools of other systems, and of MCP servers.",
     "export": "Give tools to agents: for OpenAI, Anthropic, MCP, OpenAPI, Unstract.",

@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     shell_complete=complete_files,
     help="Read definitions from a file, or from stdin: one, or an array of them.",
 )
+@click.option(
+    "--waiting",
+    is_flag=True,
+    help="The tools `ask` and `wait` of the package itself, as its publisher.",
+)
 @agrees
 @click.option("--unchecked", is_flag=True, help="Do not call the running tool to check it.")
 @CA_FILE
@@ -48,6 +53,7 @@ async def command(
     *,
     url: str | None,
     from_meta: str | None,
+    waiting: bool,
     terms: Terms,
     ca_file: Path | None,
     every: bool,
@@ -60,14 +66,29 @@ async def command(
 
     Many take several transactions. What is registered already with the same definition is left as
     it is, with its price: after an interruption the same command registers the rest.
+
+    An on-chain tool is registered by the wallet that has the Publisher of its module; it may have a
+    price and be open to all leaders, for its answer and its payment are one transaction.
     """
-    if (url is None) == (from_meta is None):
-        raise UsageError("source_missing", "name one source: --url URL or --from-meta FILE")
-    if url is None:
+    if (url is not None) + (from_meta is not None) + waiting != 1:
+        sources = "--url URL, --from-meta FILE or --waiting"
+        raise UsageError("source_missing", f"name one source: {sources}")
+    if waiting:
+        definitions = await _own(session)
+    elif url is None:
         definitions = _from_file(str(from_meta))
     else:
         definitions = await _from_server(session, url, ca_file, every=every, unchecked=unchecked)
     await register(session, definitions, terms)
+
+
+async def _own(session: Session) -> "tuple[ToolDefinition, ...]":
+    """The tools that the package itself has."""
+    from nexus_tools.tool import ask_definition, wait_definition
+
+    async with session.nexus(signing=False) as nexus:
+        package = str(nexus.deployment.original_id)
+    return ask_definition(package), wait_definition(package)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,86 @@
+"""`nexus-tools ask list | answer`: what workflows wait for a person to say."""
+
+from typing import Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, asked, carry_out, reads, report, writes
+from nexus_tools.errors import UsageError
+
+_COLUMNS = {
+    "invocation": "Question",
+    "question": "Asks",
+    "workflow": "Workflow",
+    "asked": "Since",
+    "until": "Until",
+}
+
+
+@click.command("list")
+@click.option("--all", "everybody", is_flag=True, help="To others, too.")
+@reads
+async def list_questions(session: Session, *, everybody: bool) -> None:
+    """List the open questions to the wallet, the oldest first.
+
+    They are found by events, so a node tells of those that it keeps events of. With --json:
+    `invocation`, `who`, `question`, `requester`, `execution`, `workflow`, `asked_at_ms` and
+    `until_ms`.
+    """
+    async with session.nexus(signing=False) as nexus:
+        who = None if everybody else session.own_address()
+        with session.output.progress("reading events"):
+            found = await nexus.asks.open(who)
+            now_ms = await nexus.client.now_ms()
+    rows: list[dict[str, Any]] = [
+        {
+            "invocation": str(each.invocation),
+            "who": str(each.who),
+            "question": each.question,
+            "requester": str(each.requester),
+            "execution": None if each.execution is None else str(each.execution),
+            "workflow": each.workflow,
+            "asked_at_ms": each.asked_at_ms,
+            "until_ms": each.until_ms,
+        }
+        for each in found
+    ]
+    if not session.output.as_json:
+        rows = [
+            row
+            | {
+                "asked": f"{units.duration(now_ms - row['asked_at_ms'])} ago",
+                "until": units.utc(row["until_ms"]),
+            }
+            for row in rows
+        ]
+    session.output.table(rows, _COLUMNS, empty="nobody asks you anything")
+
+
+@click.command()
+@click.argument("question")
+@click.option("--approve", is_flag=True, help="Say yes.")
+@click.option("--reject", is_flag=True, help="Say no.")
+@click.option("--note", default="", help="What you have to say besides; the workflow gets it.")
+@writes
+async def answer(
+    session: Session, question: str, *, approve: bool, reject: bool, note: str
+) -> None:
+    """Answer a QUESTION, an id as `nexus-tools ask list` shows it, with --approve or --reject.
+
+    You pay the gas, and get the fee that who asks has paid for the answer.
+    """
+    from nexus_tools.sui.address import Address
+
+    if approve == reject:
+        raise UsageError("answer_missing", "say either --approve or --reject")
+    place = Address.parse(question)
+    done = f"{'approved' if approve else 'rejected'} {question}"
+    async with session.nexus() as nexus:
+        sent = await carry_out(
+            session,
+            nexus.asks,
+            lambda service: service.answer(place, approve=approve, note=note),
+            question=lambda rehearsed: asked(done, rehearsed),
+        )
+    report(session.output, sent, done, {"question": question, "approved": approve, "note": note})
