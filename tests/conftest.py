@@ -1,7 +1,6 @@
 """What every test shares: async tests run on asyncio; the package as its next version might be."""
 
 import json
-import shutil
 import signal
 import socket
 import socketserver
@@ -92,7 +91,7 @@ def move_builder(compiler_cache):
 
 
 @pytest.fixture(scope="session")
-def linked(move_builder, tmp_path_factory):
+def linked(move_builder):
     """Compiles the package in a folder that depends on ours, for a deployment: `linked(folder)`.
 
     It is compiled once: ids of the deployment are put in the place of one that stands for them.
@@ -102,16 +101,12 @@ def linked(move_builder, tmp_path_factory):
     from nexus_tools.sui.address import Address
 
     stands_for_ours = Address.of(0x70015)
-    ours = tmp_path_factory.mktemp("ours") / "nexus_tools"
-    shutil.copytree(MOVE_PACKAGE / "sources", ours / "sources")
-    manifest = (MOVE_PACKAGE / "Move.toml").read_text()
-    (ours / "Move.toml").write_text(manifest.replace('"0x0"', f'"{stands_for_ours}"'))
+    published = {"nexus_tools": bytes(stands_for_ours)}
     compiled = {}
 
     def link(folder, deployment):
         if folder not in compiled:
-            checkouts = {"nexus_tools": ours}
-            compiled[folder] = build_to_publish(move_builder, folder, checkouts=checkouts)
+            compiled[folder] = build_to_publish(move_builder, folder, published=published)
         built = compiled[folder]
         original = {stands_for_ours: deployment.original_id}
         newest = {bytes(stands_for_ours): bytes(deployment.package_id)}

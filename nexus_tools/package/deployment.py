@@ -116,6 +116,11 @@ class Deployment(Struct, frozen=True):
         tools = (TYPES, self.package)
         return (tools, (workflows.TYPES, self.workflows)) if self.workflows_id else (tools,)
 
+    def by_name(self) -> dict[str, Package]:
+        """The packages by the names that manifests have for them."""
+        names = ("nexus_tools", "nexus_workflows")
+        return {name: each for name, (_, each) in zip(names, self.packages, strict=False)}
+
     @property
     def decoder(self) -> Decoder:
         """What decodes objects and events of the packages."""

@@ -15,6 +15,8 @@ from nexus_tools.cli.package.verification import explains_broken_rules
 from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nexus_tools.client import Executed, SuiClient
     from nexus_tools.localnet.compiler import BuiltPackage, Bundle
     from nexus_tools.package import Deployment
@@ -86,8 +88,11 @@ async def _publish_folder(
     from nexus_tools.client import Executed
     from nexus_tools.package import Publisher
 
-    modules, dependencies = await _compiled(session, folder, compilation, bundle=bundle)
     async with session.client(signing=True) as client:
+        ours = await _known(session, client)
+        modules, dependencies = await _compiled(
+            session, folder, compilation, bundle=bundle, ours=ours
+        )
         before, locks = await ensure_locks(session, client) if locked else ([], None)
         done = f"published {folder} on {client.network.name}{_AND_LOCKED if locked else ''}"
         async with explains_broken_rules(client, modules, dependencies):
@@ -108,22 +113,44 @@ async def _publish_folder(
 
 
 async def _compiled(
-    session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
+    session: Session,
+    folder: Path,
+    compilation: Compilation,
+    *,
+    bundle: "Bundle | None",
+    ours: "Deployment | None" = None,
 ) -> Modules:
+    """The modules in a folder; those that depend on our packages are linked to `ours`."""
     from nexus_tools.sui.address import Address
 
+    packages = {} if ours is None else ours.by_name()
+    published = {name: bytes(each.original_id) for name, each in packages.items()}
     with session.output.progress(f"compiling {folder}"):
-        built = await asyncio.to_thread(_built, session, folder, compilation, bundle=bundle)
-    return Modules(built.modules, tuple(map(Address, built.dependencies)))
+        built = await asyncio.to_thread(
+            _built, session, folder, compilation, bundle=bundle, published=published
+        )
+    newest = {each.original_id: each.id for each in packages.values()}
+    dependencies = [Address(each) for each in built.dependencies]
+    return Modules(built.modules, tuple(newest.get(each, each) for each in dependencies))
 
 
 def _built(
-    session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
+    session: Session,
+    folder: Path,
+    compilation: Compilation,
+    *,
+    bundle: "Bundle | None",
+    published: "Mapping[str, bytes]",
 ) -> "BuiltPackage":
     from nexus_tools.localnet.compiler import build_to_publish
 
-    builder = compilation.builder(session)
-    return build_to_publish(builder, folder, checkouts=compilation.checkouts, bundle=bundle)
+    return build_to_publish(
+        compilation.builder(session),
+        folder,
+        checkouts=compilation.checkouts,
+        bundle=bundle,
+        published=published,
+    )
 
 
 async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
@@ -161,16 +188,21 @@ async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
     report(session.output, sent, done, record)
 
 
+async def _known(session: Session, client: "SuiClient") -> "Deployment | None":
+    """The deployment on the network, if one is known."""
+    try:
+        return await session.deployment(client)
+    except NotFoundError:
+        return None
+
+
 async def _begun(session: Session, client: "SuiClient") -> "Deployment | None":
     """The deployment that lacks the package of workflows; None if there is none.
 
     Raises `package_published` for a whole one.
     """
-    try:
-        known = await session.deployment(client)
-    except NotFoundError:
-        return None
-    if known.workflows_id is None:
+    known = await _known(session, client)
+    if known is None or known.workflows_id is None:
         return known
     raise NotNowError(
         "package_published",

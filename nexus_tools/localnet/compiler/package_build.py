@@ -11,6 +11,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.compiler.builder import BuiltPackage, Framework, MoveBuilder
 from nexus_tools.localnet.compiler.package_sources import (
     NO_CHECKOUTS,
+    NOTHING_PUBLISHED,
     Bundle,
     DependencySources,
     PackageSources,
@@ -57,15 +58,17 @@ def build_to_publish(
     *,
     checkouts: Mapping[str, Path] = NO_CHECKOUTS,
     bundle: Bundle | None = None,
+    published: Mapping[str, bytes] = NOTHING_PUBLISHED,
 ) -> BuiltPackage:
     """Compile the package in a folder as it can be published: what it depends on is published.
 
-    The modules of what `bundle` names become modules of the package. Raises
+    The modules of what `bundle` names become modules of the package; `published` is as for
+    `read_package`. Raises
     `dependency_unpublished`, `module_names_equal` for two of one name, which no package can have
     (nor by the `--with-unpublished-dependencies` of Sui's own command), and as `read_package` and
     `MoveBuilder.build` do.
     """
-    package = read_package(folder, checkouts=checkouts, bundle=bundle)
+    package = read_package(folder, checkouts=checkouts, bundle=bundle, published=published)
     unpublished = [each for each in package.dependencies if not each.is_published]
     if unpublished and bundle is None:
         raise _unpublished(folder, unpublished[0])

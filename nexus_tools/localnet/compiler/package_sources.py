@@ -81,6 +81,7 @@ Bundle = Literal["unpublished", "all"]
 """Which dependencies become a part of the package that is published."""
 
 NO_CHECKOUTS: Mapping[str, Path] = MappingProxyType({})
+NOTHING_PUBLISHED: Mapping[str, bytes] = MappingProxyType({})
 
 
 def read_package(
@@ -89,17 +90,18 @@ def read_package(
     for_tests: bool = False,
     checkouts: Mapping[str, Path] = NO_CHECKOUTS,
     bundle: Bundle | None = None,
+    published: Mapping[str, bytes] = NOTHING_PUBLISHED,
 ) -> PackageSources:
     """The package in a folder with all that it depends on, and what its tests need if asked.
 
     `checkouts` are folders of dependencies by the names that manifests have for them, wherever
     these say that they are. What `bundle` names is at 0x0 as the package itself is, to be published
-    within it: packages that are published nowhere, or all. Raises `NotFoundError` if a folder has
-    no `Move.toml`;
-    `ValidationError` for a manifest that is invalid, a dependency in no folder, dependencies in a
+    within it: packages that are published nowhere, or all. `published` has the addresses of packages
+    whose own manifests do not say that they are. Raises `NotFoundError` if a folder has no
+    `Move.toml`; `ValidationError` for a manifest that is invalid, a dependency in no folder, dependencies in a
     circle, an address that is left open, a checkout that nothing depends on.
     """
-    reader = _Reader(for_tests=for_tests, checkouts=checkouts)
+    reader = _Reader(for_tests=for_tests, checkouts=checkouts, published=published)
     root = reader.read(folder, ())
     _check_checkouts(root, checkouts, reader.order)
     _assign_addresses(reader.order, bundle=bundle, for_tests=for_tests)
@@ -122,7 +124,8 @@ def read_package(
 class _Node(Struct, eq=False):
     """A package while it is read: `name` is what its modules call its address.
 
-    `given` are the addresses that importing packages give, `addresses` those that it has.
+    `given` are the addresses that importing packages give, `addresses` those that it has;
+    `published_at` is where it is, whatever its manifest does not say.
     """
 
     folder: Path
@@ -133,14 +136,22 @@ class _Node(Struct, eq=False):
     children: list[tuple[Dependency, "_Node"]] = field(default_factory=list)
     given: dict[str, bytes] = field(default_factory=dict)
     addresses: dict[str, bytes] = field(default_factory=dict)
+    published_at: bytes | None = None
 
 
 class _Reader:
     """Reads packages; `order` has each after what it depends on."""
 
-    def __init__(self, *, for_tests: bool, checkouts: Mapping[str, Path]) -> None:
+    def __init__(
+        self,
+        *,
+        for_tests: bool,
+        checkouts: Mapping[str, Path],
+        published: Mapping[str, bytes],
+    ) -> None:
         self._for_tests = for_tests
         self._checkouts = checkouts
+        self._published = published
         self._nodes: dict[Path, _Node] = {}
         self.order: list[_Node] = []
 
@@ -158,7 +169,9 @@ class _Reader:
         place = str(folder / MANIFEST)
         manifest = parse_manifest(sources[MANIFEST], place, for_tests=self._for_tests)
         location = f"../{len(self._nodes)}"
-        node = _Node(folder, location, manifest, sources, _name(manifest, sources))
+        name = _name(manifest, sources)
+        node = _Node(folder, location, manifest, sources, name)
+        node.published_at = self._published.get(name)
         self._nodes[folder] = node
         for dependency in manifest.dependencies:
             if dependency.is_framework:
@@ -269,7 +282,7 @@ def _published_address(node: _Node) -> bytes | None:
     address = names.get(node.name) or (node.given.get(node.name) if node.name in names else None)
     if address is not None and address != _UNPUBLISHED:
         return address
-    return _literal(node.name) or node.manifest.published_at
+    return _literal(node.name) or node.manifest.published_at or node.published_at
 
 
 def _literal(name: str) -> bytes | None:
