@@ -27,7 +27,7 @@ _PREFIX = re.compile(r"(?:0x)?([0-9a-fA-F]{1,64})(?=::)", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class MoveFunction:
-    """What the function takes, what shows that it answered, and who calls it.
+    """What the function takes, what shows that its answer is its own, and who calls it.
 
     `witness` is the type of the witness by the original id of its package, types are in canonical
     form: addresses of 64 digits. `objects`, shared or immutable ones, follow the `Call` in the

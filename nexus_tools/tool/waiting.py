@@ -39,7 +39,7 @@ def ask_definition(package: str) -> ToolDefinition:
         ASK,
         f"{package}::waiting::expire",
         f"{package}::waiting::Ask",
-        description="Asks an address, whoever signs for it: it answers approved or rejected.",
+        description="Asks an address for its word: approved or rejected.",
         inputs=_object(inputs, ["who", "question"]),
         variants=variants,
     )

@@ -4,13 +4,13 @@ import pytest
 from msgspec.structs import replace
 
 from nexus_tools.client import Simulated
-from nexus_tools.errors import NotAllowedError, NotNowError, ValidationError
+from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
 from nexus_tools.package import ToolState, name_id, parse_event, tool_id
 from nexus_tools.package.move.collateral import CollateralLocked
 from nexus_tools.package.move.tool import ToolRegistered
 from nexus_tools.registry import Registration, ToolRegistry
 from nexus_tools.sui.object import Shared
-from nexus_tools.tool import ToolFqn, ToolType
+from nexus_tools.tool import MoveFunction, ToolFqn, ToolType
 
 SUI = 1_000_000_000
 DAY = 86_400_000
@@ -157,11 +157,14 @@ async def test_a_tool_that_ended_is_not_registered_but_revived(registry, define)
         await registry.register(Registration(define()))
 
 
-async def test_an_on_chain_tool_is_not_accepted_yet(registry, define):
-    definition = dataclasses.replace(define(), type=ToolType.ONCHAIN, url="0x2::math::add")
-    with pytest.raises(ValidationError) as caught:
+async def test_an_on_chain_tool_has_a_function_that_is_there(registry, define):
+    function = MoveFunction("0x2::math::Add")
+    definition = dataclasses.replace(
+        define(), type=ToolType.ONCHAIN, url="0x2::math::add", function=function
+    )
+    with pytest.raises(NotFoundError) as caught:
         await registry.register(Registration(definition))
-    assert caught.value.code == "onchain_not_accepted"
+    assert caught.value.code == "function_unknown"
 
 
 async def test_schemas_beyond_one_pure_argument_are_joined_from_chunks(registry, define):

@@ -5,6 +5,18 @@ import pytest
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import ToolDefinition, ToolType
 
+ON_CHAIN = {
+    "type": "onchain",
+    "url": "0x2::math::add",
+    "function": {
+        "witness": f"0x{'0' * 63}2::math::Add",
+        "type_arguments": [],
+        "objects": [f"0x{'0' * 63}6"],
+        "gas": 1_000_000,
+        "closed_by": "leaders",
+    },
+}
+
 
 def test_a_full_document_comes_back_as_it_was(document):
     assert ToolDefinition.parse(document).as_json() == document
@@ -22,8 +34,58 @@ def test_description_is_empty_and_timeout_ten_seconds_by_default(document):
 
 
 def test_an_onchain_tool_has_a_move_function_as_url(document):
-    document |= {"type": "onchain", "url": "0x2::math::add"}
+    document |= ON_CHAIN | {"url": "0x2::math::add"}
     assert ToolDefinition.parse(document).type is ToolType.ONCHAIN
+
+
+def test_a_full_document_of_an_on_chain_tool_comes_back_as_it_was(document):
+    document |= ON_CHAIN
+    assert ToolDefinition.parse(document).as_json() == document
+
+
+def test_addresses_in_a_function_are_written_with_all_their_digits(document):
+    function = {"witness": "0x2::math::Add<0x2::sui::SUI>", "objects": ["0x6"]}
+    parsed = ToolDefinition.parse(document | ON_CHAIN | {"function": function}).function
+    two = f"0x{'0' * 63}2"
+    assert parsed.witness == f"{two}::math::Add<{two}::sui::SUI>"
+    assert parsed.objects == (f"0x{'0' * 63}6",)
+    assert (parsed.gas_mist, parsed.for_anyone) == (10_000_000, False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"witness": "Add"}, "no type"),
+        ({"objects": ["6"]}, "no address"),
+        ({"objects": ["0x6"] * 17}, "at most 16"),
+        ({"type_arguments": ["u64"] * 9}, "at most 8"),
+        ({"gas": 50_000_001}, "up to 50000000"),
+        ({"gas": 1.5}, "whole number"),
+        ({"closed_by": "nobody"}, "neither 'leaders' nor 'anyone'"),
+        ({"package": "0x2"}, "unknown fields: package"),
+    ],
+)
+def test_a_function_that_is_none_is_refused_with_its_reason(document, changes, words):
+    document |= ON_CHAIN | {"function": ON_CHAIN["function"] | changes}
+    with pytest.raises(ValidationError, match=words) as caught:
+        ToolDefinition.parse(document)
+    assert caught.value.code == "definition_invalid"
+
+
+def test_an_onchain_tool_has_a_function_and_no_other_tool_has_one(document):
+    for wrong in ({"type": "onchain", "url": "0x2::math::add"}, {"function": {"witness": "x"}}):
+        with pytest.raises(ValidationError, match="has a function"):
+            ToolDefinition.parse(document | wrong)
+
+
+@pytest.mark.parametrize(
+    ("closed_by", "longest"), [("leaders", 120_000), ("anyone", 7_776_000_000)]
+)
+def test_what_anyone_closes_may_take_90_days(document, closed_by, longest):
+    document |= ON_CHAIN | {"function": ON_CHAIN["function"] | {"closed_by": closed_by}}
+    assert ToolDefinition.parse(document | {"timeout": longest}).timeout_ms == longest
+    with pytest.raises(ValidationError, match="timeout"):
+        ToolDefinition.parse(document | {"timeout": longest + 1})
 
 
 @pytest.mark.parametrize("name", ["fqn", "url", "input_schema", "output_schema"])
@@ -113,7 +175,7 @@ def test_other_urls_are_refused(document, url):
 
 @pytest.mark.parametrize("url", ["0x2::math", "math::add", "0x::math::add", "https://a.example"])
 def test_an_onchain_tool_has_no_other_url(document, url):
-    document |= {"type": "onchain", "url": url}
+    document |= ON_CHAIN | {"url": url}
     with pytest.raises(ValidationError, match="package::module::function"):
         ToolDefinition.parse(document)
 

@@ -15,6 +15,7 @@ def test_the_reasons_that_leaders_write_are_those_of_the_move_module():
         "unauthorized",
         "refused",
         "overloaded",
+        "aborted",
     ]
 
 

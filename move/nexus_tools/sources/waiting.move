@@ -92,7 +92,10 @@ fun answer(call: &mut Call, variant: vector<u8>, note: String, ctx: &TxContext) 
 use fun longest_ms as Call.longest_ms;
 
 /// As long as there is time to close it afterwards.
-fun longest_ms(call: &Call): u64 { call.expires_at_ms() - call.requested_at_ms() - MARGIN_MS }
+fun longest_ms(call: &Call): u64 {
+    let whole_ms = call.expires_at_ms() - call.requested_at_ms();
+    whole_ms - whole_ms.min(MARGIN_MS)
+}
 
 use fun check_time as Call.check_time;
 

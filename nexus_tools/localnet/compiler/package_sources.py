@@ -96,10 +96,12 @@ def read_package(
 
     `checkouts` are folders of dependencies by the names that manifests have for them, wherever
     these say that they are. What `bundle` names is at 0x0 as the package itself is, to be published
-    within it: packages that are published nowhere, or all. `published` has the addresses of packages
-    whose own manifests do not say that they are. Raises `NotFoundError` if a folder has no
-    `Move.toml`; `ValidationError` for a manifest that is invalid, a dependency in no folder, dependencies in a
-    circle, an address that is left open, a checkout that nothing depends on.
+    within it: packages that are published nowhere, or all. `published` has the addresses of those
+    whose own manifests do not say that they are.
+
+    Raises `NotFoundError` if a folder has no `Move.toml`; `ValidationError` for a manifest that is
+    invalid, a dependency in no folder, dependencies in a circle, an address that is left open, a
+    checkout that nothing depends on.
     """
     reader = _Reader(for_tests=for_tests, checkouts=checkouts, published=published)
     root = reader.read(folder, ())

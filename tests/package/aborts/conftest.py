@@ -69,6 +69,8 @@ class World:
         """Add a command; registries and the administration are the deployment's."""
         deployment, tools = self.deployment, self.deployment.tool_registry
         registries = {calls.tool: tools, calls.name: tools, dag: deployment.dag_registry}
+        if function.__name__.endswith("for_tool"):
+            registries[calls.slashing] = tools
         by_module = {module.__name__: registry for module, registry in registries.items()}
         own = {
             "registry": by_module.get(function.__module__, deployment.leader_registry),

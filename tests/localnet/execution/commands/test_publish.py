@@ -55,7 +55,7 @@ def test_our_own_package_is_published_with_its_registries(world):
     assert {"ToolRegistry", "LeaderRegistry", "Admin", "UpgradeCap"} <= names
     modules = [name for name, _ in package.data.modules]
     assert modules == sorted(modules)
-    assert len(modules) == 21
+    assert len(modules) == 28
 
 
 def test_storing_a_package_costs_its_bytes(world):
