@@ -3,12 +3,24 @@
 `nexus-tools tool serve` serves them, `nexus-tools workflow simulate --tools` runs them.
 """
 
+from badge import mark
+from job import look, start
 from rates import convert, kept_rate, latest_rate
 from root import improve_root
 
 from nexus_tools.toolkit import Variant, tool
 
-__all__ = ["add_up", "convert", "improve_root", "kept_rate", "latest_rate", "split_lines"]
+__all__ = [
+    "add_up",
+    "convert",
+    "improve_root",
+    "kept_rate",
+    "latest_rate",
+    "look",
+    "mark",
+    "split_lines",
+    "start",
+]
 
 
 class Lines(Variant, name="ok"):

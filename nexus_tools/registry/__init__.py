@@ -3,6 +3,7 @@
 from nexus_tools.registry.administration import Administration
 from nexus_tools.registry.asks import Asks, Question
 from nexus_tools.registry.consent import DEFAULT_STEPS
+from nexus_tools.registry.declarations import placed
 from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
 from nexus_tools.registry.execution_history import OF_EXECUTIONS, OF_RUNS, Following, RunFailure
 from nexus_tools.registry.execution_records import ExecutionRecords
@@ -120,6 +121,7 @@ __all__ = [
     "closed_with",
     "open_call",
     "outcome_of",
+    "placed",
     "quote_mist",
     "read_records",
     "read_workflow",

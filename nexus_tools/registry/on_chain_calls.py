@@ -68,6 +68,9 @@ class FunctionReader:
         Raises `function_unknown`, or `function_unfit` for one that no leader can call.
         """
         assert definition.function is not None
+        unknown = [each for each in definition.function.objects if "::" in each]
+        if unknown:
+            raise _unfit(definition, f"the object {unknown[0]} is not known: name its package")
         package, module, name = definition.url.split("::")
         place = Address.parse(package)
         compiled = await self._module(place, module)

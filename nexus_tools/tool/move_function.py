@@ -21,6 +21,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,64}", re.ASCII)
 _IDENTIFIER = r"(?:[a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+)"
 _NAMED_TYPE = rf"0x[0-9a-fA-F]{{1,64}}::{_IDENTIFIER}::{_IDENTIFIER}"
 _WITNESS = re.compile(rf"{_NAMED_TYPE}(?:<[0-9a-zA-Z_:<>, ]+>)?", re.ASCII)
+_OF_PACKAGE = re.compile(rf"0x0::{_IDENTIFIER}::{_IDENTIFIER}", re.ASCII)
 _TYPE = re.compile(r"[0-9a-zA-Z_:<>, ]+", re.ASCII)
 _PREFIX = re.compile(r"(?:0x)?([0-9a-fA-F]{1,64})(?=::)", re.ASCII)
 
@@ -31,7 +32,8 @@ class MoveFunction:
 
     `witness` is the type of the witness by the original id of its package, types are in canonical
     form: addresses of 64 digits. `objects`, shared or immutable ones, follow the `Call` in the
-    function's parameters. `gas_mist` goes to whoever closes an invocation.
+    function's parameters; until the package is published, they may be named by their types, as
+    `0x0::badge::Collection`. `gas_mist` goes to whoever closes an invocation.
     """
 
     witness: str
@@ -54,7 +56,7 @@ class MoveFunction:
         return cls(
             _type(document["witness"], _WITNESS),
             tuple(_type(each, _TYPE) for each in _list(document, "type_arguments")),
-            tuple(_address(each) for each in _list(document, "objects")),
+            tuple(_object(each) for each in _list(document, "objects")),
             _gas_mist(document.get("gas", _DEFAULT_GAS_MIST)),
             closed_by == _CLOSERS[1],
         )
@@ -86,7 +88,9 @@ def _type(text: object, form: re.Pattern[str]) -> str:
     return _PREFIX.sub(lambda match: _canonical(match[1]), text)
 
 
-def _address(text: object) -> str:
+def _object(text: object) -> str:
+    if isinstance(text, str) and _OF_PACKAGE.fullmatch(text):
+        return text
     if not isinstance(text, str) or not _ADDRESS.fullmatch(text):
         raise _invalid("has an object that is no address, as 0x6 is one")
     return _canonical(text.removeprefix("0x"))

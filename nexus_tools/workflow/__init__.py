@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         read_stubs,
         simulate,
     )
+    from nexus_tools.workflow.waiting import ask, wait
 
 __all__ = [
     "DEFAULT_GROUP",
@@ -160,6 +161,7 @@ __all__ = [
     "Waiting",
     "WalkFailure",
     "Workflow",
+    "ask",
     "chosen_group",
     "draw_mermaid",
     "draw_svg",
@@ -177,6 +179,7 @@ __all__ = [
     "simulate",
     "structure_of",
     "violations_error",
+    "wait",
     "with_all_ports",
 ]
 
@@ -202,5 +205,6 @@ __getattr__ = late_names(
             "read_stubs",
             "simulate",
         ),
+        "waiting": ("ask", "wait"),
     },
 )

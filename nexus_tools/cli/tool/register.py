@@ -44,6 +44,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="The tools `ask` and `wait` of the package itself, as its publisher.",
 )
+@click.option(
+    "--package",
+    metavar="ID",
+    help="With --from-meta of on-chain tools: the package that their modules are in.",
+)
 @agrees
 @click.option("--unchecked", is_flag=True, help="Do not call the running tool to check it.")
 @CA_FILE
@@ -54,6 +59,7 @@ async def command(
     url: str | None,
     from_meta: str | None,
     waiting: bool,
+    package: str | None,
     terms: Terms,
     ca_file: Path | None,
     every: bool,
@@ -76,7 +82,7 @@ async def command(
     if waiting:
         definitions = await _own(session)
     elif url is None:
-        definitions = _from_file(str(from_meta))
+        definitions = await _from_file(session, str(from_meta), package)
     else:
         definitions = await _from_server(session, url, ca_file, every=every, unchecked=unchecked)
     await register(session, definitions, terms)
@@ -269,15 +275,26 @@ def _report(output: Output, done: _Registered, agreed: Agreement) -> None:
     report(output, done.sent, what, record)
 
 
-def _from_file(name: str) -> "tuple[ToolDefinition, ...]":
+async def _from_file(
+    session: Session, name: str, package: str | None
+) -> "tuple[ToolDefinition, ...]":
     """Definitions from a file or stdin. Raises as `ToolDefinition.parse` does."""
     from nexus_tools.cli.framework import read_json
+    from nexus_tools.registry import placed
+    from nexus_tools.sui.address import Address
     from nexus_tools.tool import ToolDefinition
 
     document = read_json(name)
     documents = document if isinstance(document, list) else [document]
     if not documents:
         raise UsageError("definitions_missing", f"{name} has no definition in it")
+    if package is not None:
+        place = Address.parse(package)
+        async with session.client() as client:
+            documents = [
+                await placed(client, place, each) if isinstance(each, dict) else each
+                for each in documents
+            ]
     return tuple(ToolDefinition.parse(each) for each in documents)
 
 

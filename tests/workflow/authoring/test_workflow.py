@@ -211,7 +211,8 @@ def test_who_waits_for_what_is_collected_waits_for_all_iterations():
 def on_chain():
     """A step of a tool on chain, and its workflow."""
     definition = post.definition("http://localhost").as_json()
-    definition |= {"type": "onchain", "url": "0x2::board::post"}
+    function = {"witness": "0x2::board::Post"}
+    definition |= {"type": "onchain", "url": "0x2::board::post", "function": function}
     flow = Workflow("xyz.example.report@1")
     [text] = flow.inputs(text=str)
     return flow.add(ToolDefinition.parse(definition), text=text), flow
@@ -244,6 +245,7 @@ def test_a_tool_may_be_given_as_the_registry_has_it():
         input_schema=canonical_json(given.input_schema),
         output_schema=canonical_json(given.output_schema),
         timeout_ms=given.timeout_ms,
+        function=None,
     )
     step = Workflow("xyz.example.report@1").add(definition, text="x")
     assert dir(step.err_network) == ["reason"]

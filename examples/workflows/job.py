@@ -1,0 +1,51 @@
+"""A job that takes its time: looked after again and again, after ever longer waits.
+
+A Leader calls a tool for minutes at most; the waits are on chain, and may be days.
+"""
+
+import time
+
+from nexus_tools.toolkit import Variant, tool
+from nexus_tools.workflow import Workflow, wait
+
+
+class Started(Variant, name="ok"):
+    """The job is under way."""
+
+    job: str
+
+
+@tool("xyz.example.jobs.start@1")
+async def start(seconds: float) -> Started:
+    """Starts a job that takes so many seconds."""
+    return Started(job=f"done at {time.time() + seconds:.3f}")
+
+
+class Done(Variant, name="done"):
+    """The job is done."""
+
+    result: str
+
+
+class Running(Variant, name="running"):
+    """It is not: how long to wait until one looks again."""
+
+    pause_ms: int
+
+
+@tool("xyz.example.jobs.look@1")
+async def look(job: str, pause_ms: int) -> Done | Running:
+    """Looks after a job; if it is not done, the next pause is twice as long as the last one."""
+    due = float(job.rpartition(" ")[2])
+    return Done(result="42") if time.time() >= due else Running(pause_ms=2 * pause_ms)
+
+
+flow = Workflow("xyz.example.jobs.result@1", "Starts a job and waits for its result.")
+[seconds] = flow.inputs(seconds=float)
+
+started = flow.add(start, seconds=seconds)
+with flow.loop(pause=500) as loop:
+    waited = flow.add(wait, for_ms=loop.pause)
+    looked = flow.add(look, job=started.ok.job, pause_ms=loop.pause).after(waited.over.at_ms)
+    loop.again(pause=looked.running.pause_ms)
+flow.output("result", looked.done.result)
