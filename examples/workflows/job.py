@@ -12,13 +12,13 @@ from nexus_tools.workflow import Workflow, wait
 class Started(Variant, name="ok"):
     """The job is under way."""
 
-    job: str
+    done_at: float
 
 
 @tool("xyz.example.jobs.start@1")
 async def start(seconds: float) -> Started:
     """Starts a job that takes so many seconds."""
-    return Started(job=f"done at {time.time() + seconds:.3f}")
+    return Started(done_at=time.time() + seconds)
 
 
 class Done(Variant, name="done"):
@@ -34,10 +34,9 @@ class Running(Variant, name="running"):
 
 
 @tool("xyz.example.jobs.look@1")
-async def look(job: str, pause_ms: int) -> Done | Running:
+async def look(done_at: float, pause_ms: int) -> Done | Running:
     """Looks after a job; if it is not done, the next pause is twice as long as the last one."""
-    due = float(job.rpartition(" ")[2])
-    return Done(result="42") if time.time() >= due else Running(pause_ms=2 * pause_ms)
+    return Done(result="42") if time.time() >= done_at else Running(pause_ms=2 * pause_ms)
 
 
 flow = Workflow("xyz.example.jobs.result@1", "Starts a job and waits for its result.")
@@ -46,6 +45,7 @@ flow = Workflow("xyz.example.jobs.result@1", "Starts a job and waits for its res
 started = flow.add(start, seconds=seconds)
 with flow.loop(pause=500) as loop:
     waited = flow.add(wait, for_ms=loop.pause)
-    looked = flow.add(look, job=started.ok.job, pause_ms=loop.pause).after(waited.over.at_ms)
+    looked = flow.add(look, done_at=started.ok.done_at, pause_ms=loop.pause)
+    looked.after(waited.over.at_ms)
     loop.again(pause=looked.running.pause_ms)
 flow.output("result", looked.done.result)

@@ -86,7 +86,7 @@ class Registration:
 def _function(function: MoveFunction) -> Function:
     """As the chain keeps it: Move writes types without `0x`."""
     return Function(
-        function.witness.replace("0x", ""),
+        function.type_name,
         function.type_arguments,
         tuple(map(Address.parse, function.objects)),
         function.gas_mist,

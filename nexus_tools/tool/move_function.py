@@ -23,7 +23,8 @@ _NAMED_TYPE = rf"0x[0-9a-fA-F]{{1,64}}::{_IDENTIFIER}::{_IDENTIFIER}"
 _WITNESS = re.compile(rf"{_NAMED_TYPE}(?:<[0-9a-zA-Z_:<>, ]+>)?", re.ASCII)
 _OF_PACKAGE = re.compile(rf"0x0::{_IDENTIFIER}::{_IDENTIFIER}", re.ASCII)
 _TYPE = re.compile(r"[0-9a-zA-Z_:<>, ]+", re.ASCII)
-_PREFIX = re.compile(r"(?:0x)?([0-9a-fA-F]{1,64})(?=::)", re.ASCII)
+# An address at the head of a type; Move writes it without `0x`.
+_PREFIX = re.compile(r"(?<![\w:])(?:0x)?([0-9a-fA-F]{1,64})(?=::)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,11 @@ class MoveFunction:
             _gas_mist(document.get("gas", _DEFAULT_GAS_MIST)),
             closed_by == _CLOSERS[1],
         )
+
+    @property
+    def type_name(self) -> str:
+        """The witness as Move writes types: without `0x`."""
+        return _PREFIX.sub(lambda match: match[1], self.witness)
 
     def as_json(self) -> dict[str, Any]:
         """The document that `parse` reads: every field, `gas` in MIST."""

@@ -44,10 +44,11 @@ def test_a_full_document_of_an_on_chain_tool_comes_back_as_it_was(document):
 
 
 def test_addresses_in_a_function_are_written_with_all_their_digits(document):
-    function = {"witness": "0x2::math::Add<0x2::sui::SUI>", "objects": ["0x6"]}
+    function = {"witness": "0x2::badge::Add<0x2::face::SUI>", "objects": ["0x6"]}
     parsed = ToolDefinition.parse(document | ON_CHAIN | {"function": function}).function
-    two = f"0x{'0' * 63}2"
-    assert parsed.witness == f"{two}::math::Add<{two}::sui::SUI>"
+    two = f"{'0' * 63}2"
+    assert parsed.witness == f"0x{two}::badge::Add<0x{two}::face::SUI>"
+    assert parsed.type_name == f"{two}::badge::Add<{two}::face::SUI>"
     assert parsed.objects == (f"0x{'0' * 63}6",)
     assert (parsed.gas_mist, parsed.for_anyone) == (10_000_000, False)
 

@@ -68,12 +68,19 @@ def event_document(record: "EventRecord", event: Any) -> dict[str, Any]:
 
 
 def _as_json(value: Any) -> Any:
+    from msgspec.structs import asdict
+
+    from nexus_tools.bindings.runtime import MoveStruct, MoveVariant
     from nexus_tools.sui.address import Address
 
     if isinstance(value, tuple | list):
         return [_as_json(each) for each in value]
     if isinstance(value, bytes) and not isinstance(value, Address):
         return value.hex()
+    if isinstance(value, MoveVariant):
+        return {type(value).__name__: {key: _as_json(each) for key, each in asdict(value).items()}}
+    if isinstance(value, MoveStruct):
+        return {key: _as_json(each) for key, each in asdict(value).items()}
     return value if isinstance(value, str | int | None) else str(value)
 
 

@@ -14,9 +14,9 @@ SQUARES = [1, 4, 9, 16]
 @pytest.fixture(scope="module")
 def published(chain, publisher, new_home, carrier, running, compiler_cache):
     """Who published the Move package, owns the tools, and published the workflows."""
-    user = new_home("on chain", publisher)
+    user = new_home("minter", publisher)
     chain.fund(user.wallet.signer().address, 60 * 10**9)
-    cache = user.path / "cache" / "nexus-tools"
+    cache = user.folder / "cache" / "nexus-tools"
     cache.mkdir(parents=True)
     for name in ("sui-move-builder", "wasmtime"):
         (cache / name).symlink_to(compiler_cache / name)
@@ -58,23 +58,82 @@ def address_of(home):
     return str(home.wallet.signer().address)
 
 
-def asked(author, examiner, execution):
-    """The question of an execution, once it is there."""
-    author.run("workflow", "watch", execution, "--until", "asked")
-    [question] = examiner.json("ask", "list")
-    return question
+def asked(execution, examiner):
+    """The question of an execution to somebody, once it has asked."""
+    for _ in range(1_000):
+        if questions := examiner.json("ask", "list"):
+            [question] = questions
+            assert question["execution"] == execution
+            return question
+    raise AssertionError(f"{execution} asks nothing")
+
+
+def ended(author, execution):
+    """What an execution came to, at its end."""
+    assert author.spawn("workflow", "watch", execution, "--json").code == 0
+    return author.json("workflow", "show", execution)
 
 
 # --- badge.py: a person decides, a Move function mints
 
 
-def test_a_badge_is_minted_for_who_passed_when_the_examiner_says_yes(run, author, examiner):
-    student = address_of(author)
-    terms = {"pupil": "Ada", "answers": SQUARES, "student": student}
-    begun = run(BADGE, **terms, examiner=address_of(examiner))
-    question = asked(examiner, begun["execution"])
+@pytest.fixture
+def begun(run, author, examiner):
+    """Begins a test with answers; gives the execution."""
+
+    def begin(answers):
+        terms = {"pupil": "Ada", "answers": answers, "student": address_of(author)}
+        return run(BADGE, examiner=address_of(examiner), **terms)["execution"]
+
+    return begin
+
+
+def test_a_badge_is_minted_when_the_examiner_says_yes(begun, author, examiner):
+    execution = begun(SQUARES)
+    question = asked(execution, examiner)
     assert question["question"] == "Ada has 4 of 4 points: shall the badge be minted?"
     assert question["workflow"] == BADGE
     examiner.json("ask", "answer", question["invocation"], "--approve", "--yes")
-    found = author.json("workflow", "watch", begun["execution"])
+    found = ended(author, execution)
     assert found["status"] == "completed"
+    assert found["outputs"]["badge"].startswith("0x")
+    assert examiner.json("ask", "list") == []
+
+
+def test_no_badge_is_minted_when_the_examiner_says_no(begun, author, examiner):
+    execution = begun([1, 4, 8, 16])
+    question = asked(execution, examiner)
+    note = ("--note", "Nine is not eight.")
+    examiner.json("ask", "answer", question["invocation"], "--reject", *note, "--yes")
+    assert ended(author, execution)["outputs"] == {"refused": "Nine is not eight."}
+
+
+def test_nobody_is_asked_for_who_has_too_few_points(begun, author):
+    found = ended(author, begun([1, 2, 3, 4]))
+    assert found["outputs"] == {"refused": "Ada has 1 of 4 points"}
+
+
+def test_an_answer_is_yes_or_no_and_of_who_is_asked(begun, author, examiner):
+    execution = begun(SQUARES)
+    question = asked(execution, examiner)["invocation"]
+    assert examiner.fails("ask", "answer", question, "--yes") == (2, "answer_missing")
+    assert author.fails("ask", "answer", question, "--approve", "--yes")[1] == "not_asked"
+    assert author.json("ask", "list", "--all")[-1]["invocation"] == question
+
+
+def test_a_question_that_is_not_there_is_not_answered(author, examiner, published):
+    nowhere = f"0x{'1' * 64}"
+    code = examiner.fails("ask", "answer", nowhere, "--approve", "--yes")
+    assert code[1] == "question_unknown"
+
+
+# --- job.py: ever longer waits
+
+
+def test_a_job_is_looked_after_until_it_is_done(run):
+    found = run(JOB, "--wait", seconds=1)
+    assert found["status"] == "completed"
+    assert found["outputs"] == {"result": "42"}
+    looks = [each for each in found["runs"] if each["vertex"] == "look"]
+    waits = [each for each in found["runs"] if each["vertex"] == "wait"]
+    assert len(looks) == len(waits) == 2  # after 0.5 s and after 1.5 s
