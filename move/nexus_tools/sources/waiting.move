@@ -107,3 +107,10 @@ fun check_time(call: &Call, wait_ms: u64, clock: &Clock): u64 {
     assert!(passed_ms >= wait_ms.min(call.longest_ms()), ETooEarly);
     now_ms
 }
+
+// === Test-only functions ===
+
+#[test_only]
+public fun publisher_for_testing(ctx: &mut TxContext): package::Publisher {
+    package::test_claim(WAITING {}, ctx)
+}

@@ -5,6 +5,8 @@ module nexus_tools::attempt_tests;
 use nexus_tools::attempt;
 use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader_registry::LeaderRegistry;
+use nexus_tools::on_chain_call;
+use nexus_tools::on_chain_runner;
 use nexus_tools::permit::{Self, Permit};
 use nexus_tools::run;
 use nexus_tools::signed_outcome;
@@ -20,6 +22,7 @@ const BOB: address = @0xB;
 const LEE: address = @0x1;
 
 const ADD: vector<u8> = b"xyz.example.add@1";
+const COUNT: vector<u8> = b"xyz.example.count@1";
 const PAYMENT_MIST: u64 = 100_000_000;
 const PRICE_MIST: u64 = 5_000_000;
 /// 1 000 units at 1 000, 520 000, 1 200 bytes of records at 100, 2 000 000, and at 7 600 each 2 bytes of
@@ -128,6 +131,44 @@ fun another_object_does_not_say_what_its_inputs_are() {
     abort
 }
 
+// === On-chain tools ===
+
+#[test]
+fun call_of_an_attempt_has_the_inputs_that_its_execution_says() {
+    let (mut runner, execution, invocation, lee) = requested_of(COUNT);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, invocation, lee, |tool, invocation, leader, clock, ctx| {
+        let inputs = test_runner::port(b"a", b"41");
+        let mut call = on_chain_call::open_attempt(invocation, &execution, inputs, tool);
+        on_chain_runner::count(&mut call);
+        call.close(invocation, leader, clock, ctx);
+        assert_eq!(*invocation.state().ports(), test_runner::port(b"result", b"42"));
+    });
+    execution.delete();
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = on_chain_call::EIsAttempt)]
+fun an_attempt_is_not_opened_without_its_inputs() {
+    let (mut runner, _execution, invocation, lee) = requested_of(COUNT);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, invocation, lee, |tool, invocation, leader, clock, ctx| {
+        on_chain_call::open(invocation, tool).close(invocation, leader, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongExecution)]
+fun another_object_does_not_open_an_attempt() {
+    let (mut runner, _execution, invocation, lee) = requested_of(COUNT);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, invocation, lee, |tool, invocation, leader, clock, ctx| {
+        let other = object::new(ctx);
+        let inputs = test_runner::port(b"a", b"41");
+        let call = on_chain_call::open_attempt(invocation, &other, inputs, tool);
+        call.close(invocation, leader, clock, ctx);
+        other.delete();
+    });
+    abort
+}
+
 // === Helpers ===
 
 fun grant(runner: &mut Runner): Permit {
@@ -137,10 +178,14 @@ fun grant(runner: &mut Runner): Permit {
 }
 
 /// An object of Bob's, and the first attempt for it, by Lee's leader.
-fun requested(): (Runner, UID, ID, ID) {
+fun requested(): (Runner, UID, ID, ID) { requested_of(ADD) }
+
+/// The same for another tool: `ADD`, or one that counts on chain.
+fun requested_of(fqn: vector<u8>): (Runner, UID, ID, ID) {
     let (mut runner, lee) = alice_and_lee();
+    on_chain_runner::register(&mut runner, COUNT, 7, false, 10_000, 0);
     let permit = grant(&mut runner);
-    let tool = runner.id_of(ADD);
+    let tool = runner.id_of(fqn);
     let scenario = runner.next_tx(BOB);
     let tool = scenario.take_shared_by_id<Tool>(tool);
     let registry = scenario.take_shared<LeaderRegistry>();

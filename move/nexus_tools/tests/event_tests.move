@@ -482,7 +482,9 @@ fun request_of_two_leaders_for_a_signed_answer() {
         field(0u64),
         field(4_281_300u64),
         field(100u64),
-        field(true),
+        // By a signature.
+        x"01",
+        field(vector[key(1)]),
         field(1u64),
         x"00",
     ].flatten();

@@ -1,0 +1,283 @@
+/// Who calls an on-chain tool, who is paid, and what a thief cannot do.
+#[test_only]
+module nexus_tools::on_chain_call_tests;
+
+use nexus_tools::invocation::{Self, Invocation};
+use nexus_tools::json;
+use nexus_tools::on_chain_call;
+use nexus_tools::on_chain_runner::{Self, answer_for_another, count};
+use nexus_tools::test_runner::{Self, Runner, ok, port, sum};
+use nexus_tools::value;
+use std::unit_test::assert_eq;
+
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+const LEE: address = @0x1;
+const MAX: address = @0x2;
+
+const ADD: vector<u8> = b"xyz.example.add@1";
+const COUNT: vector<u8> = b"xyz.example.count@1";
+const GAS_MIST: u64 = 7_000_000;
+const PRICE_MIST: u64 = 5_000;
+const DAY_MS: u64 = 86_400_000;
+
+/// Bob's invocation of Alice's tool, for leaders or for anyone, with Lee for its leader.
+fun requested(for_anyone: bool): (Runner, ID, ID) {
+    let (mut runner, lee) = test_runner::alice_and_lee();
+    let timeout_ms = if (for_anyone) 30 * DAY_MS else 10_000;
+    on_chain_runner::register(&mut runner, COUNT, GAS_MIST, for_anyone, timeout_ms, PRICE_MIST);
+    let id = runner.request(BOB, COUNT, vector[lee]);
+    (runner, lee, id)
+}
+
+fun state(runner: &mut Runner, id: ID): nexus_tools::state::State {
+    let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(id);
+    let state = *invocation.state();
+    sui::test_scenario::return_shared(invocation);
+    state
+}
+
+// === Leaders ===
+
+#[test]
+fun call_settles_the_invocation_and_pays_gas_and_price() {
+    let (mut runner, lee, id) = requested(false);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
+        let mut call = on_chain_call::open(invocation, tool);
+        assert_eq!(call.invocation(), object::id(invocation));
+        assert_eq!(call.requester(), BOB);
+        count(&mut call);
+        call.close(invocation, leader, clock, ctx);
+        assert_eq!(invocation.payment_mist(), 0);
+    });
+    // 3 521 300 for settling, 7 600 for each of 2 + 1 + 1 + 6 + 1 + 1 + 8 bytes, and the gas.
+    test_runner::assert_paid_at_most(LEE, 3_521_300 + 20 * 7_600 + GAS_MIST);
+    test_runner::assert_paid_at_most(ALICE, PRICE_MIST);
+    let state = state(&mut runner, id);
+    assert_eq!(state.variant(), ok());
+    assert_eq!(*state.ports(), port(b"result", b"12345679"));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ENotSigned)]
+fun leader_does_not_settle_an_on_chain_tool_by_its_word() {
+    let (mut runner, lee, id) = requested(false);
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
+        invocation.settle(leader, ok(), sum(), clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::EClosed)]
+fun what_was_opened_twice_is_closed_once() {
+    let (mut runner, lee, id) = requested(false);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
+        let mut first = on_chain_call::open(invocation, tool);
+        let mut second = on_chain_call::open(invocation, tool);
+        count(&mut first);
+        count(&mut second);
+        first.close(invocation, leader, clock, ctx);
+        second.close(invocation, leader, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::EClosed)]
+fun leader_that_is_late_calls_nothing() {
+    let (mut runner, lee, id) = requested(false);
+    runner.advance(25_000);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
+        let mut call = on_chain_call::open(invocation, tool);
+        count(&mut call);
+        call.close(invocation, leader, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::ENotWorker)]
+fun stranger_does_not_close_in_the_name_of_a_leader() {
+    let (mut runner, lee, id) = requested(false);
+    on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
+        let mut call = on_chain_call::open(invocation, tool);
+        count(&mut call);
+        call.close(invocation, leader, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::ENotForAnyone)]
+fun stranger_does_not_close_what_is_for_leaders() {
+    let (mut runner, lee, id) = requested(false);
+    on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, _, clock, ctx| {
+        let mut call = on_chain_call::open(invocation, tool);
+        count(&mut call);
+        call.close_by_anyone(invocation, clock, ctx);
+    });
+    abort
+}
+
+#[test]
+fun leader_fails_a_function_that_aborts() {
+    let (mut runner, lee, id) = requested(false);
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
+        let reason = b"aborted".to_ascii_string();
+        assert!(invocation.fail(leader, reason, b"It is closed.".to_string(), clock, ctx));
+    });
+    assert_eq!(state(&mut runner, id).reason(), b"aborted".to_ascii_string());
+    runner.end();
+}
+
+// === Anyone ===
+
+#[test]
+fun anyone_closes_what_is_for_anyone_and_is_paid() {
+    let (mut runner, lee, id) = requested(true);
+    runner.advance(29 * DAY_MS);
+    on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, _, clock, ctx| {
+        let mut call = on_chain_call::open(invocation, tool);
+        assert_eq!(call.expires_at_ms() - call.requested_at_ms(), 30 * DAY_MS);
+        count(&mut call);
+        call.close_by_anyone(invocation, clock, ctx);
+    });
+    test_runner::assert_paid_at_most(MAX, 3_521_300 + 20 * 7_600 + GAS_MIST);
+    assert!(state(&mut runner, id).is_settled());
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EClosed)]
+fun nobody_closes_it_when_its_time_is_over() {
+    let (mut runner, lee, id) = requested(true);
+    runner.advance(30 * DAY_MS);
+    on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, _, clock, ctx| {
+        let mut call = on_chain_call::open(invocation, tool);
+        count(&mut call);
+        call.close_by_anyone(invocation, clock, ctx);
+    });
+    abort
+}
+
+#[test]
+fun two_leaders_share_the_time_of_the_tool() {
+    let (mut runner, lee) = test_runner::alice_and_lee();
+    let max = runner.register_leader(MAX);
+    on_chain_runner::register(&mut runner, COUNT, GAS_MIST, true, 30 * DAY_MS, 0);
+    let id = runner.request(BOB, COUNT, vector[lee, max]);
+    runner.advance(15 * DAY_MS);
+    runner.invocation_tx!(MAX, id, max, |invocation, leader, clock, ctx| {
+        let reason = b"input_invalid".to_ascii_string();
+        assert!(invocation.fail(leader, reason, b"".to_string(), clock, ctx));
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ETooEarly)]
+fun second_leader_waits_for_its_half() {
+    let (mut runner, lee) = test_runner::alice_and_lee();
+    let max = runner.register_leader(MAX);
+    on_chain_runner::register(&mut runner, COUNT, GAS_MIST, true, 30 * DAY_MS, 0);
+    let id = runner.request(BOB, COUNT, vector[lee, max]);
+    runner.advance(15 * DAY_MS - 1);
+    runner.invocation_tx!(MAX, id, max, |invocation, leader, clock, ctx| {
+        let reason = b"input_invalid".to_ascii_string();
+        invocation.fail(leader, reason, b"".to_string(), clock, ctx);
+    });
+    abort
+}
+
+// === Calls ===
+
+#[test, expected_failure(abort_code = on_chain_call::EWrongTool)]
+fun invocation_is_opened_with_its_own_tool() {
+    let (mut runner, lee, id) = requested(false);
+    on_chain_runner::call_tx!(&mut runner, LEE, ADD, id, lee, |tool, invocation, leader, clock, ctx| {
+        on_chain_call::open(invocation, tool).close(invocation, leader, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = on_chain_call::ENotOnChain)]
+fun tool_over_http_is_not_called() {
+    let (mut runner, lee) = test_runner::alice_and_lee();
+    let id = runner.request(BOB, ADD, vector[lee]);
+    on_chain_runner::call_tx!(&mut runner, LEE, ADD, id, lee, |tool, invocation, leader, clock, ctx| {
+        on_chain_call::open(invocation, tool).close(invocation, leader, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = on_chain_call::EWrongWitness)]
+fun another_function_does_not_answer_for_the_tool() {
+    let (mut runner, lee, id) = requested(false);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
+        let mut call = on_chain_call::open(invocation, tool);
+        answer_for_another(&mut call);
+        call.close(invocation, leader, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = on_chain_call::EFinished)]
+fun call_has_one_answer() {
+    let (mut runner, lee, id) = requested(false);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
+        let mut call = on_chain_call::open(invocation, tool);
+        count(&mut call);
+        count(&mut call);
+        call.close(invocation, leader, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = on_chain_call::ENotFinished)]
+fun call_without_an_answer_settles_nothing() {
+    let (mut runner, lee, id) = requested(false);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
+        on_chain_call::open(invocation, tool).close(invocation, leader, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = on_chain_call::EWrongInvocation)]
+fun answer_settles_its_own_invocation_alone() {
+    let (mut runner, lee, id) = requested(false);
+    let other = runner.request(BOB, COUNT, vector[lee]);
+    let other = runner.next_tx(BOB).take_shared_by_id<Invocation>(other);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
+        let mut call = on_chain_call::open(&other, tool);
+        count(&mut call);
+        call.close(invocation, leader, clock, ctx);
+    });
+    abort
+}
+
+#[test]
+fun inputs_are_read_by_name_and_type() {
+    let (mut runner, lee) = test_runner::alice_and_lee();
+    on_chain_runner::register(&mut runner, COUNT, GAS_MIST, false, 10_000, 0);
+    let inputs = value::none()
+        .with(b"a", json::from_u64(1))
+        .with(b"text", json::from_string(b"x".to_string()))
+        .with(b"yes", json::from_bool(true))
+        .with(b"who", json::from_address(@0x6))
+        .with(b"numbers", json::from_list(vector[json::from_u64(1), json::from_u64(2)]))
+        .with(b"texts", json::from_list(vector[json::from_string(b"y".to_string())]))
+        .with(b"all", json::from_list(vector[json::from_address(@0x7)]));
+    let cost_mist = runner.cost(COUNT, inputs.size(), 100);
+    let id = runner.request_for(BOB, COUNT, vector[lee], inputs, 100, cost_mist);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
+        let mut call = on_chain_call::open(invocation, tool);
+        assert!(call.has(b"text") && !call.has(b"b"));
+        assert_eq!(call.get(b"a"), value::inline(b"1"));
+        assert_eq!(call.get_u64(b"a"), 1);
+        assert_eq!(call.get_string(b"text"), b"x".to_string());
+        assert!(call.get_bool(b"yes"));
+        assert_eq!(call.get_address(b"who"), @0x6);
+        assert_eq!(call.length(b"numbers"), 2);
+        assert_eq!(call.get_u64s(b"numbers"), vector[1, 2]);
+        assert_eq!(call.get_strings(b"texts"), vector[b"y".to_string()]);
+        assert_eq!(call.get_addresses(b"all"), vector[@0x7]);
+        count(&mut call);
+        call.close(invocation, leader, clock, ctx);
+    });
+    runner.end();
+}
