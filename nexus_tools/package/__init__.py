@@ -6,7 +6,7 @@ with them are the verbs of `registry`.
 
 from nexus_tools.package.aborts import code_of, explain_abort, kind_of
 from nexus_tools.package.compiled import CompiledPackage, load_package, load_workflows
-from nexus_tools.package.deployment import Deployment, Part
+from nexus_tools.package.deployment import PACKAGE_NAMES, Deployment, Part
 from nexus_tools.package.discovery import find_workflows, newest
 from nexus_tools.package.events import RegistryEvent, event_filter, parse_event
 from nexus_tools.package.ids import dag_id, fqn_field_id, leader_id, name_id, tool_id
@@ -29,6 +29,7 @@ from nexus_tools.package.upgrade_lock import (
 from nexus_tools.package.views import LeaderState, ScheduleState, ToolState
 
 __all__ = [
+    "PACKAGE_NAMES",
     "CompiledPackage",
     "Deployment",
     "LeaderState",

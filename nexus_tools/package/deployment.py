@@ -21,6 +21,10 @@ from nexus_tools.sui.type_tag import StructTag
 Kind = TypeVar("Kind", bound=MoveStruct)
 
 
+PACKAGE_NAMES = ("nexus_tools", "nexus_workflows")
+"""What the manifests of our packages call them."""
+
+
 class Part(StrEnum):
     """Which of our packages: the one of tools, or the one of workflows, which uses it."""
 
@@ -118,8 +122,7 @@ class Deployment(Struct, frozen=True):
 
     def by_name(self) -> dict[str, Package]:
         """The packages by the names that manifests have for them."""
-        names = ("nexus_tools", "nexus_workflows")
-        return {name: each for name, (_, each) in zip(names, self.packages, strict=False)}
+        return dict(zip(PACKAGE_NAMES, (package for _, package in self.packages), strict=False))
 
     @property
     def decoder(self) -> Decoder:

@@ -1,4 +1,4 @@
-"""Questions of workflows to addresses: which are open, and answering them."""
+"""Questions of workflows to addresses: which are open, and what is said to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

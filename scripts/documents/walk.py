@@ -196,9 +196,11 @@ def _require(requirements: str) -> None:
 
 
 def fresh_folder(folder: Path) -> Path:
-    """The folder with the examples, as in a checkout."""
+    """The folder with the examples and the Move package, as in a checkout."""
     ignored = shutil.ignore_patterns("__pycache__", ".pytest_cache", "build")
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=ignored)
+    ours = Path("move") / "nexus_tools"
+    shutil.copytree(ROOT / ours, folder / ours, ignore=ignored)
     return folder
 
 

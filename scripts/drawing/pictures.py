@@ -175,4 +175,6 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "write": lambda: workflow("write.json"),
     "root": lambda: workflow("root.py"),
     "rates": lambda: workflow("rates.py"),
+    "badge": lambda: workflow("badge.py"),
+    "job": lambda: workflow("job.py"),
 }

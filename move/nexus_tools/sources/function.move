@@ -64,7 +64,7 @@ public fun of<W: drop>(
 
 // === Views ===
 
-/// The type of which a value shows that the tool's own module has answered.
+/// The type of which a value shows that the tool's own module answers.
 public fun witness(self: &Function): TypeName { self.witness }
 
 /// The gas of one call.

@@ -206,7 +206,7 @@ fun tool_over_http_is_not_called() {
 }
 
 #[test, expected_failure(abort_code = on_chain_call::EWrongWitness)]
-fun another_function_does_not_answer_for_the_tool() {
+fun another_function_has_no_answer_for_the_tool() {
     let (mut runner, lee, id) = requested(false);
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);

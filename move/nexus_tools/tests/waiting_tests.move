@@ -115,7 +115,7 @@ fun who_is_asked_says_no() {
 }
 
 #[test, expected_failure(abort_code = waiting::ENotAsked)]
-fun who_asks_does_not_answer() {
+fun who_asks_has_no_word() {
     let (mut runner, lee, id) = requested<Ask>(question());
     answer(&mut runner, BOB, lee, id, true);
     abort

@@ -88,11 +88,9 @@ async def _publish_folder(
     from nexus_tools.client import Executed
     from nexus_tools.package import Publisher
 
+    ours = await _linked(session, folder, compilation, bundle=bundle)
+    modules, dependencies = await _compiled(session, folder, compilation, bundle=bundle, ours=ours)
     async with session.client(signing=True) as client:
-        ours = await _known(session, client)
-        modules, dependencies = await _compiled(
-            session, folder, compilation, bundle=bundle, ours=ours
-        )
         before, locks = await ensure_locks(session, client) if locked else ([], None)
         done = f"published {folder} on {client.network.name}{_AND_LOCKED if locked else ''}"
         async with explains_broken_rules(client, modules, dependencies):
@@ -110,6 +108,21 @@ async def _publish_folder(
         (keeper_id,) = sent.created_of(*kind)
         record[name] = str(keeper_id)
     report(session.output, [*before, sent], done, record)
+
+
+async def _linked(
+    session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
+) -> "Deployment | None":
+    """Our packages on the network, if the one in the folder depends on them."""
+    from nexus_tools.localnet.compiler import read_package
+    from nexus_tools.package import PACKAGE_NAMES
+
+    package = read_package(folder, checkouts=compilation.checkouts, bundle=bundle)
+    unpublished = {each.name for each in package.dependencies if not each.is_published}
+    if bundle is not None or unpublished.isdisjoint(PACKAGE_NAMES):
+        return None
+    async with session.client() as client:
+        return await _known(session, client)
 
 
 async def _compiled(

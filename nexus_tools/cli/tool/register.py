@@ -192,9 +192,10 @@ def _warn_of_prices(output: Output, done: _Registered, price: int | None) -> Non
 
 def _warn_of_domains(output: Output, definitions: "Sequence[ToolDefinition]") -> None:
     """Say before names are taken which of them nobody can prove to own."""
-    from nexus_tools.tool import proof_hosts
+    from nexus_tools.tool import ASK, WAIT, proof_hosts
 
-    for domain in dict.fromkeys(definition.fqn.domain for definition in definitions):
+    fqns = [definition.fqn for definition in definitions if str(definition.fqn) not in (ASK, WAIT)]
+    for domain in dict.fromkeys(fqn.domain for fqn in fqns):
         try:
             proof_hosts(domain)
         except ValidationError as error:

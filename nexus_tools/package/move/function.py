@@ -102,7 +102,7 @@ def of(
 
 
 def witness(builder: TransactionBuilder, package: Package, function: Argument) -> Result:
-    """The type of which a value shows that the tool's own module has answered.
+    """The type of which a value shows that the tool's own module answers.
 
     Returns `TypeName`.
     """

@@ -45,7 +45,8 @@ OFF_CHAIN = [
     document("xyz.test.text.cut@1", description="Cuts a text."),
     document("xyz.test.old.add@1"),
 ]
-ON_CHAIN = document("xyz.test.move.add@1", type="onchain", url="0x2::math::add")
+FUNCTION = {"witness": "0x2::math::Add"}
+ON_CHAIN = document("xyz.test.move.add@1", type="onchain", url="0x2::math::add", function=FUNCTION)
 
 
 def fqns(result):

@@ -6,7 +6,7 @@ def test_each_transaction_of_a_deployment_is_printed_with_its_size_and_its_cost(
     rows = document["transactions"]
     assert [row["makes"] for row in rows] == [
         ["package", "Locks"],
-        ["package", "Admin", "LeaderRegistry", "ToolRegistry", "UpgradeLock"],
+        ["package", "Admin", "LeaderRegistry", "Publisher", "ToolRegistry", "UpgradeLock"],
         ["package", "UpgradeLock"],
         ["DagRegistry"],
         [],
@@ -37,7 +37,7 @@ def test_what_a_real_deployment_costs_is_what_the_rehearsal_said(home, publisher
 def test_a_package_that_is_not_locked_is_rehearsed_without_a_lock(home):
     rows = home.json("package", "publish", "--rehearse", "--free")["transactions"]
     assert rows[0]["makes"] == [
-        *("package", "Admin", "LeaderRegistry", "ToolRegistry", "UpgradeCap")
+        *("package", "Admin", "LeaderRegistry", "Publisher", "ToolRegistry", "UpgradeCap")
     ]
 
 

@@ -26,7 +26,10 @@ def test_a_picture_is_written_as_svg(home, workflows, tmp_path):
     assert names >= set(NAMES)
 
 
-@pytest.mark.parametrize("file", ["count.json", "write.json", "root.py", "rates.py"])
+DRAWN = ["count.json", "write.json", "root.py", "rates.py", "badge.py", "job.py"]
+
+
+@pytest.mark.parametrize("file", DRAWN)
 def test_the_picture_of_an_example_is_the_one_that_the_guide_shows(home, workflows, tmp_path, file):
     picture = tmp_path / f"{Path(file).stem}.svg"
     home.json("workflow", "draw", workflows / file, "--svg", picture)

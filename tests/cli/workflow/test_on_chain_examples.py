@@ -121,7 +121,7 @@ def test_an_answer_is_yes_or_no_and_of_who_is_asked(begun, author, examiner):
     assert author.json("ask", "list", "--all")[-1]["invocation"] == question
 
 
-def test_a_question_that_is_not_there_is_not_answered(author, examiner, published):
+def test_a_question_that_is_not_there_has_no_answer(author, examiner, published):
     nowhere = f"0x{'1' * 64}"
     code = examiner.fails("ask", "answer", nowhere, "--approve", "--yes")
     assert code[1] == "question_unknown"

@@ -144,7 +144,10 @@ def test_our_problem_documents_fit_their_schema(document):
 
 
 def test_functions_on_chain_are_skipped_with_a_warning(define):
-    on_chain = define("xyz.example.move.add@1", type="onchain", url="0x2::math::add")
+    function = {"witness": "0x2::math::Add"}
+    on_chain = define(
+        "xyz.example.move.add@1", type="onchain", url="0x2::math::add", function=function
+    )
     done = export_tools([define(), on_chain], "openapi")
     assert list(done.names()) == ["xyz_example_math_add_v1"]
     [warning] = done.warnings

@@ -83,7 +83,9 @@ def test_a_file_is_no_folder(definition, tmp_path):
 
 
 def test_a_function_on_chain_cannot_be_exported(definition, tmp_path):
-    document = definition.as_json() | {"type": "onchain", "url": "0x2::math::add"}
+    function = {"witness": "0x2::math::Add"}
+    on_chain = {"type": "onchain", "url": "0x2::math::add", "function": function}
+    document = definition.as_json() | on_chain
     with pytest.raises(UsageError) as caught:
         write_unstract_tool(ToolDefinition.parse(document), tmp_path / "exported")
     assert caught.value.code == "not_callable"
