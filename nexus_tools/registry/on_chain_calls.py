@@ -1,4 +1,9 @@
-"""Calls of on-chain tools: what their Move functions take, and the commands that call them."""
+"""Calls of on-chain tools: what their Move functions take, and the commands that call them.
+
+A stranger's code runs in a transaction of whoever calls it. A `TxContext` would tell it, and all
+that it calls, that this one is the sender: by it a tool could settle other invocations in the name
+of a leader, or give away what the sender owns. So no function that takes one is called.
+"""
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
@@ -143,7 +148,9 @@ class FunctionReader:
         call = (self._deployment.original_id, "on_chain_call", "Call")
         if not parameters or not _is(module, parameters[0], call, mutable=True):
             raise _unfit(definition, "its first parameter is no `&mut Call`")
-        taken = [each for each in parameters[1:] if not _is(module, each, _CONTEXT)]
+        taken = parameters[1:]
+        if any(_is(module, each, _CONTEXT) for each in taken):
+            raise _unfit(definition, "with a TxContext it could act in the name of who calls it")
         if any(_is(module, each, _RANDOM) for each in taken):
             raise _unfit(definition, "it takes `&Random`, after which no command may follow")
         changes = [each.mutable for each in taken if isinstance(each, ReferenceToken)]
@@ -185,7 +192,7 @@ def _unfit(definition: ToolDefinition, problem: str) -> ValidationError:
         "function_unfit",
         f"no leader can call {definition.url} of {definition.fqn}: {problem}",
         hint="a tool's function is `public fun f(call: &mut Call, …)` with references to shared or"
-        " immutable objects, and returns nothing",
+        " immutable objects, without a TxContext, and returns nothing",
     )
 
 

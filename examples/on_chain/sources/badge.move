@@ -5,6 +5,7 @@ use nexus_tools::json;
 use nexus_tools::on_chain_call::Call;
 use nexus_tools::value;
 use std::string::String;
+use sui::derived_object;
 use sui::package;
 
 /// The one-time witness.
@@ -19,7 +20,7 @@ public struct Collection has key {
     minted: u64,
 }
 
-/// What an address gets.
+/// What an address gets. Its id is derived from the collection and its number.
 public struct Badge has key, store {
     id: UID,
     number: u64,
@@ -32,10 +33,11 @@ fun init(witness: BADGE, ctx: &mut TxContext) {
 }
 
 /// The tool's function: `to`, `title` -> `ok` with `badge` and `number`.
-public fun mint(call: &mut Call, collection: &mut Collection, ctx: &mut TxContext) {
+public fun mint(call: &mut Call, collection: &mut Collection) {
     collection.minted = collection.minted + 1;
     let (number, title) = (collection.minted, call.get_string(b"title"));
-    let badge = Badge { id: object::new(ctx), number, title };
+    let id = derived_object::claim(&mut collection.id, number);
+    let badge = Badge { id, number, title };
     let ports = value::none()
         .with(b"badge", json::from_address(object::id_address(&badge)))
         .with(b"number", json::from_u64(number));

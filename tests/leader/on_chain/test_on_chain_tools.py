@@ -10,6 +10,7 @@ from nexus_tools.leader.transaction_sender import TransactionSender
 from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled
 from nexus_tools.package.move.state import State
 from nexus_tools.registry import Invocations, ToolRegistry
+from nexus_tools.sui.address import CLOCK
 from nexus_tools.sui.signature import SignatureScheme
 from nexus_tools.tool import Answer, ToolFqn
 from tests.leader.on_chain.conftest import told
@@ -94,6 +95,26 @@ async def test_a_function_that_no_leader_can_call_is_not_registered(
         [closed] = await world.closed(invocation)
     assert closed.state.reason == "aborted"
     assert await counter.total() == 0
+
+
+async def test_a_function_does_not_act_in_the_name_of_the_leader_that_calls_it(
+    world, counter, serve_tools, add_tool, add_definition
+):
+    """The worker is the sender: whoever gets its `TxContext` could settle what others asked."""
+    leader = await world.new_leader()
+    honest = await world.register_tool(add_definition(await serve_tools(add_tool)))
+    [victim] = await world.request(honest, {"a": 1, "b": 2})
+    objects = [counter.counter, victim, leader.id, CLOCK]
+    definition = counter.definition("in_the_name_of_another", list(map(str, objects)))
+    with pytest.raises(ValidationError, match="in the name of") as error:
+        await world.register_tool(definition)
+    assert error.value.code == "function_unfit"
+    tool = await world.register_tool(definition, declaration=await counter.declaration())
+    [invocation] = await world.request(tool, {"n": 1})
+    async with world.running(leader):
+        settled, failed = await world.closed(victim, invocation)
+    assert settled.state.ports.as_json() == {"result": 3}
+    assert failed.state.reason == "aborted"
 
 
 async def test_an_object_that_is_owned_is_given_to_no_function(world, counter):

@@ -1,10 +1,13 @@
 /// On-chain tools for tests: an honest one, and what a thief would write.
 module move_tools::counter;
 
+use nexus_tools::invocation::Invocation;
 use nexus_tools::json;
+use nexus_tools::leader::Leader;
 use nexus_tools::on_chain_call::Call;
 use nexus_tools::value;
 use sui::clock::Clock;
+use sui::derived_object;
 use sui::package;
 use sui::random::Random;
 
@@ -33,9 +36,7 @@ public fun add(call: &mut Call, counter: &mut Counter) {
     call.finish(Count {}, b"ok", value::none().with(b"total", json::from_u64(counter.total)));
 }
 
-public fun add_at(call: &mut Call, counter: &mut Counter, _: &Clock, _: &mut TxContext) {
-    add(call, counter)
-}
+public fun add_at(call: &mut Call, counter: &mut Counter, _: &Clock) { add(call, counter) }
 
 /// Whether its owner wants no more.
 public fun set_closed(counter: &mut Counter, is_closed: bool) { counter.is_closed = is_closed }
@@ -52,8 +53,25 @@ public fun without_end(_: &mut Call, _: &mut Counter) { loop {} }
 
 public fun without_answer(_: &mut Call, counter: &mut Counter) { counter.total = 1_000 }
 
-public fun with_much(call: &mut Call, counter: &mut Counter, ctx: &mut TxContext) {
-    500u64.do!(|_| transfer::transfer(Owned { id: object::new(ctx) }, ctx.sender()));
+public fun with_much(call: &mut Call, counter: &mut Counter) {
+    500u64.do!(|i| {
+        let id = derived_object::claim(&mut counter.id, i);
+        transfer::transfer(Owned { id }, @0x0);
+    });
+    add(call, counter)
+}
+
+/// Settles another tool's invocation in the name of the leader whose worker calls it.
+public fun in_the_name_of_another(
+    call: &mut Call,
+    counter: &mut Counter,
+    victim: &mut Invocation,
+    leader: &Leader,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    let ports = value::none().with(b"result", json::from_u64(666));
+    victim.settle(leader, b"ok".to_ascii_string(), ports, clock, ctx);
     add(call, counter)
 }
 
