@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nexus_tools.client import past_events
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError
+from nexus_tools.errors import (
+    NexusError,
+    NotAllowedError,
+    NotFoundError,
+    NotNowError,
+    UnreachableError,
+)
 from nexus_tools.package import PackageClient, Sent, event_filter, parse_event
 from nexus_tools.package.move import waiting
 from nexus_tools.package.move.invocation import Invocation, InvocationRequested
@@ -92,12 +98,20 @@ class Asks(PackageClient):
         return await self.send(builder)
 
     async def _asked(self, ids: Sequence[Address]) -> list[_Asked]:
-        """Those of the invocations that are open questions, with what is asked."""
+        """Those of the invocations that are open questions, with what is asked.
+
+        Anybody asks anything: what cannot be read, or is asked of no address, is no question.
+        """
         found = []
         for invocation in await self.find_all(ids, Invocation):
             if invocation is None or invocation.is_closed or invocation.fqn != ASK:
                 continue
-            found.append(await self._read(invocation))
+            try:
+                found.append(await self._read(invocation))
+            except UnreachableError:
+                raise
+            except (NexusError, LookupError, TypeError, ValueError):
+                continue
         return found
 
     async def _read(self, invocation: Invocation) -> _Asked:
@@ -116,11 +130,11 @@ class Asks(PackageClient):
             workflow = str(published.fqn)
             named = AttemptOfRun(execution.id, execution.dag, sources)
         latest_ms = invocation.expires_at_ms - WAITING_MARGIN_MS
-        within_ms = inputs.get("within_ms", latest_ms - invocation.requested_at_ms)
+        within_ms = int(inputs.get("within_ms", latest_ms - invocation.requested_at_ms))
         question = Question(
             invocation.id,
             Address.parse(inputs["who"]),
-            inputs["question"],
+            str(inputs["question"]),
             invocation.requester,
             attempt.execution if attempt else None,
             workflow,

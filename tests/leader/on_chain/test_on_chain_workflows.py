@@ -8,7 +8,7 @@ from nexus_tools.package import event_filter, parse_event
 from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.package.move.workflows import execution as moves
 from nexus_tools.registry import Asks, Executions
-from nexus_tools.tool import ASK, WAIT, ask_definition, wait_definition
+from nexus_tools.tool import ASK, WAIT, ToolFqn, ask_definition, wait_definition
 from nexus_tools.workflow import (
     DIALECT,
     Document,
@@ -229,6 +229,20 @@ async def test_a_question_to_nobody_is_failed_at_once(world, waiting):
         inputs = {"ask": {"who": "my uncle", "question": "Shall we?"}}
         execution = await begin(world, workflow, inputs)
         assert (await world.ended(execution)).status == "terminated"
+
+
+async def test_a_question_to_nobody_hides_no_other_one(world, waiting, person):
+    leader = await world.new_leader()
+    workflow = await world.publish(document([ASKING]))
+    async with world.running(leader):
+        inputs = {"ask": {"who": str(person.address), "question": "Shall we?"}}
+        execution = await begin(world, workflow, inputs)
+        await asked(world, execution, person)
+    # Without a leader it stays open.
+    tool = await world.tools.get(ToolFqn.parse(ASK))
+    await world.request(tool, {"who": "my uncle", "question": "Shall we?"}, {"who": 1})
+    [question] = await Asks(person, world.deployment).open()
+    assert question.execution == execution
 
 
 async def test_a_leader_that_is_started_again_sees_to_what_waits(world, waiting):
