@@ -5,6 +5,7 @@ that it calls, that this one is the sender: by it a tool could settle other invo
 of a leader, or give away what the sender owns. So no function that takes one is called.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +31,7 @@ from nexus_tools.tool import ToolDefinition
 if TYPE_CHECKING:
     from nexus_tools.bytecode import CompiledModule, FunctionDefinition, SignatureToken
 
+_MAX_MODULES = 256
 _FRAMEWORK = Address.of(2)
 _CONTEXT = (_FRAMEWORK, "tx_context", "TxContext")
 _RANDOM = (_FRAMEWORK, "random", "Random")
@@ -65,7 +67,7 @@ class FunctionReader:
         """`read` gives objects by their ids, as `SuiClient.objects` does."""
         self._read = read
         self._deployment = deployment
-        self._modules: dict[tuple[Address, str], CompiledModule] = {}
+        self._modules: OrderedDict[tuple[Address, str], CompiledModule] = OrderedDict()
 
     async def call_of(self, definition: ToolDefinition) -> MoveFunctionCall:
         """How the function of an on-chain tool is called.
@@ -120,6 +122,8 @@ class FunctionReader:
             if name not in modules:
                 raise NotFoundError("function_unknown", f"there is no module {package}::{name}")
             self._modules[package, name] = deserialize(modules[name])
+            if len(self._modules) > _MAX_MODULES:
+                self._modules.popitem(last=False)
         return self._modules[package, name]
 
     def _changes(
