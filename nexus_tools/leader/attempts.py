@@ -9,14 +9,22 @@ from dataclasses import dataclass
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.carried_workflows import CarriedWorkflow, CarriedWorkflows, in_words
 from nexus_tools.leader.chain import Chain, FoundExecution
+from nexus_tools.leader.closing import SignedInputs
 from nexus_tools.leader.continuation import Continuation, run_of
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.tool_call import RunInputs
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package.move.attempt import Attempt
-from nexus_tools.registry import ExecutionStep, Foresight, RunResolver, closed_with
+from nexus_tools.registry import (
+    AttemptOfRun,
+    ExecutionStep,
+    Foresight,
+    RunResolver,
+    closed_with,
+)
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.transaction import SharedObject
+from nexus_tools.sui.object import Shared
+from nexus_tools.sui.transaction import ObjectArgument, SharedObject
 from nexus_tools.tool import Failure, FailureReason, Outcome
 
 _log = get_logger("nexus_tools.leader")
@@ -77,6 +85,26 @@ class Attempts:
         except NexusError as error:
             return failure(FailureReason.INPUT_INVALID, in_words(error))
         return AttemptOnChain(workflow, execution.argument, sources)
+
+    async def signed_inputs(self, attempt: Attempt) -> SignedInputs | None:
+        """What settling an attempt with the tool's signature needs; None if that is not known.
+
+        Raises `UnreachableError`.
+        """
+        found = await self.on_chain(attempt)
+        if isinstance(found, Failure):
+            return None
+        named: dict[Address, ObjectArgument] = {
+            found.execution.object_id: found.execution,
+            found.dag: found.workflow.argument,
+        }
+        sources = await self._chain.objects(found.sources)
+        for place, value in zip(found.sources, sources, strict=True):
+            if value is None or not isinstance(value.owner, Shared):
+                return None
+            named[place] = SharedObject(place, value.owner.initial_version, mutable=False)
+        run = AttemptOfRun(found.execution.object_id, found.dag, found.sources)
+        return SignedInputs(run, named)
 
     async def possible(
         self, workflow: CarriedWorkflow, steps: tuple[ExecutionStep, ...]

@@ -97,6 +97,8 @@ class Carrier:
         if invocation.invocation.attempt is not None:
             attempt = invocation.invocation.attempt
             closing.continuation = await self._attempts.continuation(attempt, outcome)
+            if closing.is_signed:
+                closing.inputs = await self._attempts.signed_inputs(attempt)
         self._queue.put(closing)
         return End(await closing.closed, closing.outcome, closing.fee_mist)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nexus_tools.leader.assignment import Assignment
@@ -10,10 +10,10 @@ from nexus_tools.leader.continuation import Continuation, arguments, following
 from nexus_tools.leader.end import Closed
 from nexus_tools.leader.step_costs import cost_mist
 from nexus_tools.package import Deployment
-from nexus_tools.registry import MAX_STEPS, add_advance, add_outcome
+from nexus_tools.registry import MAX_STEPS, AttemptOfRun, add_advance, add_outcome
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import MAX_PURE_BYTES, TransactionBuilder
-from nexus_tools.sui.transaction import ProgrammableTransaction, SharedObject
+from nexus_tools.sui.transaction import ObjectArgument, ProgrammableTransaction, SharedObject
 from nexus_tools.tool import Answer, Failure, Outcome
 
 # Ids, versions and indices of one closing in the bytes of a transaction, of one port, and of a
@@ -22,6 +22,7 @@ _BYTES = 400
 _BYTES_PER_PORT = 100
 _BYTES_PER_SIGNATURE = 110
 _BYTES_PER_CONTINUATION = 400
+_BYTES_PER_NAMED = 120
 _COMMANDS = 5
 _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
@@ -32,11 +33,20 @@ _EFFORT_PER_PORT = 8
 _UNITS = 3_000
 _UNITS_PER_CLOSING = 100
 _UNITS_PER_SIGNATURE = 150
+_UNITS_PER_NAMED = 500
 _UNITS_PER_OUTCOME_KILOBYTE = 100
 _UNITS_PER_INPUT_KILOBYTE = 40
 _STORAGE_PER_CLOSING_MIST = 700_000
 _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
 _STORAGE_PER_INPUT_BYTE_MIST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class SignedInputs:
+    """What a signed answer to an attempt needs: its inputs are put together on chain."""
+
+    attempt: AttemptOfRun
+    named: Mapping[Address, ObjectArgument]
 
 
 @dataclass(slots=True, eq=False)
@@ -55,6 +65,7 @@ class Closing:
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
     continuation: Continuation | None = None
+    inputs: SignedInputs | None = None
     setbacks: int = 0
     fee_mist: int | None = None
 
@@ -74,6 +85,7 @@ class Closing:
         signature = _BYTES_PER_SIGNATURE if self.is_signed else 0
         detail = len(self.outcome.detail.encode()) if isinstance(self.outcome, Failure) else 0
         more = _BYTES_PER_CONTINUATION if self.continuation else 0
+        more += self._named * _BYTES_PER_NAMED
         return (
             _BYTES + self._ports * _BYTES_PER_PORT + signature + detail + self.outcome_bytes + more
         )
@@ -82,7 +94,7 @@ class Closing:
     def commands(self) -> int:
         """About how many commands it takes; rather more."""
         chunks = self.outcome_bytes // MAX_PURE_BYTES
-        return _COMMANDS + self._ports * _COMMANDS_PER_PORT + chunks
+        return _COMMANDS + self._ports * _COMMANDS_PER_PORT + chunks + self._named
 
     @property
     def effort(self) -> int:
@@ -95,6 +107,7 @@ class Closing:
         outcome = self.outcome_bytes * _UNITS_PER_OUTCOME_KILOBYTE // 1024
         inputs = self.input_bytes * _UNITS_PER_INPUT_KILOBYTE // 1024
         more = self.continuation.units if self.continuation else 0
+        more += self._named * _UNITS_PER_NAMED
         return outcome + inputs + self.is_signed * _UNITS_PER_SIGNATURE + more
 
     @property
@@ -105,6 +118,11 @@ class Closing:
             + self.input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
             + (self.continuation.storage_mist if self.continuation else 0)
         )
+
+    @property
+    def _named(self) -> int:
+        """How many objects the inputs of a signed answer name."""
+        return len(self.inputs.named) if self.inputs else 0
 
     @property
     def _ports(self) -> int:
@@ -173,7 +191,10 @@ class ClosingBatch:
         for closing in self.closings:
             builder.resolved(closing.invocation)
             invocation, leader = closing.assignment.invocation, self._leader.object_id
-            add_outcome(builder, self._deployment, invocation, leader, closing.outcome)
+            attempt = closing.inputs.attempt if closing.inputs else None
+            add_outcome(
+                builder, self._deployment, invocation, leader, closing.outcome, attempt=attempt
+            )
             self._ends.append(len(builder.commands))
         for closing in self.closings:
             if closing.continuation and closing.continuation.extent:
@@ -182,7 +203,10 @@ class ClosingBatch:
             for step in group.steps:
                 group.workflow.commands.add(builder, group.execution, self._leader.object_id, step)
                 self._executions.append(group.execution)
-        return builder.finish(arguments(self._continuations, self._following))
+        known = dict(arguments(self._continuations, self._following))
+        for closing in self.closings:
+            known |= closing.inputs.named if closing.inputs else {}
+        return builder.finish(known)
 
     def _advance(
         self, builder: TransactionBuilder, invocation: Address, continuation: Continuation

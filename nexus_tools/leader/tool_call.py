@@ -14,6 +14,7 @@ from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.tool_lanes import ToolLanes
 from nexus_tools.package import ports_of
 from nexus_tools.package.move.invocation import Invocation
+from nexus_tools.package.move.value import Ports
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Failure, FailureReason, InterfaceValidator, canonical_json
 
@@ -44,7 +45,7 @@ class RunInputs:
     """What the tool of a run is given, and the run's name: `execution/vertex/path/attempt`."""
 
     name: str
-    inputs: dict[str, Any]
+    ports: Ports
 
 
 class _NoCallError(Exception):
@@ -113,7 +114,7 @@ class ToolCalls:
         except ValidationError as error:
             raise _NoCallError(FailureReason.DEFINITION_MISMATCH, error.message) from error
         try:
-            inputs = invocation.inputs.as_json() if run is None else run.inputs
+            inputs = (invocation.inputs if run is None else run.ports).as_json()
             interface.validator.check_input(inputs)
         except ValidationError as error:
             raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
@@ -140,7 +141,8 @@ class ToolCalls:
         if not self._is_signing and (tool.keys.keys or invocation.signers):
             detail = "the tool signs its answers, and this leader does not sign its calls"
             raise _NoCallError(FailureReason.REFUSED, detail)
-        if invocation.signers and ports_of(inputs) != invocation.inputs:
+        put_together = invocation.inputs if run is None else run.ports
+        if invocation.signers and ports_of(inputs) != put_together:
             # The tool signs what it is asked as we write it: its signature would not fit.
             detail = "the inputs are not in the form in which a tool signs them"
             raise _NoCallError(FailureReason.INPUT_INVALID, detail)

@@ -58,7 +58,7 @@ class WaitingCalls:
             return self._clock.now_ms()
         function = interface.definition.function
         assert function is not None, "anyone may settle what is settled by a call alone"
-        due_ms = self._due_ms(found.invocation, function, run.inputs)
+        due_ms = self._due_ms(found.invocation, function, run.ports.as_json())
         if self._clock.now_ms() < due_ms:
             return due_ms
         called = await self._calls.call(found, registered, interface.definition)

@@ -125,7 +125,7 @@ class Asks(PackageClient):
             names = tuple(published.plan.vertices)
             run = Run(names[attempt.run.vertex], tuple(attempt.run.path))
             resolver = RunResolver(self.client, self.deployment)
-            inputs = await resolver.inputs(execution, published, run)
+            inputs = (await resolver.inputs(execution, published, run)).as_json()
             sources = await resolver.sources(execution, published, run)
             workflow = str(published.fqn)
             named = AttemptOfRun(execution.id, execution.dag, sources)

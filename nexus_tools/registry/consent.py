@@ -233,12 +233,6 @@ def _check(tool: Tool, leaders: Sequence[Leader], most: int, max_outcome_bytes: 
             f"{tool.fqn} is {tool.state}: it takes no invocation",
             hint=f"its owner has to {how_to_revive(tool, as_owner=False)}",
         )
-    if tool.requires_signed_outcome:
-        raise ValidationError(
-            "signature_required",
-            f"{tool.fqn} has its answers signed, and in workflows they cannot be yet",
-            hint="take a workflow that does without it, or ask its owner for a version that does",
-        )
     if tool.charge_mist > most:
         raise NotNowError(
             "price_too_high",

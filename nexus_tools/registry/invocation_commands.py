@@ -9,6 +9,8 @@ from nexus_tools.package.move import signed_outcome
 from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports
+from nexus_tools.package.move.workflows import inputs as run_inputs
+from nexus_tools.registry.on_chain_calls import AttemptOfRun, put_together
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import Failure, Outcome
@@ -67,10 +69,13 @@ def add_outcome(
     invocation: Address,
     leader: Address,
     outcome: Outcome,
+    *,
+    attempt: AttemptOfRun | None = None,
 ) -> None:
     """The commands by which a worker of a leader closes one invocation.
 
-    Any number fit into one transaction; those that are closed already are passed over.
+    Any number fit into one transaction; those that are closed already are passed over. A signed
+    answer to an `attempt` needs its inputs, which are put together before.
     """
     closed = deployment.package, invocation, leader
     if isinstance(outcome, Failure):
@@ -79,6 +84,12 @@ def add_outcome(
     ports = make_ports(builder, deployment.package, ports_of(outcome.ports))
     if outcome.signature is None:
         calls.settle(builder, *closed, outcome.variant, ports)
-    else:
-        signed = (outcome.signature.key, outcome.signature.signature)
+        return
+    signed = (outcome.signature.key, outcome.signature.signature)
+    if attempt is None:
         signed_outcome.settle(builder, *closed, outcome.variant, ports, *signed)
+        return
+    inputs = put_together(builder, deployment, invocation, attempt)
+    by_leader = (inputs, attempt.execution, invocation, leader)
+    workflows = deployment.workflows
+    run_inputs.settle(builder, workflows, *by_leader, outcome.variant, ports, *signed)

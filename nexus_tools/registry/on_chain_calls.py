@@ -210,11 +210,24 @@ def open_call(
     """The commands that open a call; those of an attempt put its inputs together before."""
     if attempt is None:
         return on_chain_call.open(builder, deployment.package, invocation, tool)
-    workflows, execution = deployment.workflows, attempt.execution
-    inputs = run_inputs.of(builder, workflows, execution, attempt.dag, invocation)
+    inputs = put_together(builder, deployment, invocation, attempt)
+    return run_inputs.open(
+        builder, deployment.workflows, inputs, attempt.execution, invocation, tool
+    )
+
+
+def put_together(
+    builder: TransactionBuilder,
+    deployment: Deployment,
+    invocation: Address,
+    attempt: AttemptOfRun,
+) -> Argument:
+    """The commands that put the inputs of an attempt together on chain."""
+    workflows = deployment.workflows
+    inputs = run_inputs.of(builder, workflows, attempt.execution, attempt.dag, invocation)
     for source in attempt.sources:
         run_inputs.load(builder, workflows, inputs, source)
-    return run_inputs.open(builder, workflows, inputs, execution, invocation, tool)
+    return inputs
 
 
 def add_function(builder: TransactionBuilder, call: Argument, function: MoveFunctionCall) -> None:

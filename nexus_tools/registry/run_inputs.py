@@ -2,11 +2,10 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotFoundError
-from nexus_tools.package import Deployment, PackageClient
+from nexus_tools.package import Deployment, PackageClient, ports_of
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.package.move.state import State
 from nexus_tools.package.move.value import Ports
@@ -29,19 +28,16 @@ class RunResolver:
         self._package = PackageClient(client, deployment)
         self._closed: OrderedDict[Address, Invocation] = OrderedDict()
 
-    async def inputs(
-        self, execution: Execution, workflow: PublishedWorkflow, run: Run
-    ) -> dict[str, Any]:
-        """The JSON value of each port of a run that is ready, or was.
+    async def inputs(self, execution: Execution, workflow: PublishedWorkflow, run: Run) -> Ports:
+        """The ports of a run that is ready, or was, as the chain puts them together.
 
-        Raises `value_unknown` for what is not there any more, `value_remote`, and as `SuiClient`
-        does.
+        Raises `value_unknown` for what is not there any more, and as `SuiClient` does.
         """
         records = ExecutionRecords(self._package, execution, workflow)
         await records.read_around(run)
         values = records.records.inputs(run)
-        found = await self.resolved(records, workflow, values.values())
-        return {port: found[value] for port, value in values.items()}
+        found = await self._resolved(records, workflow, values.values())
+        return Ports(tuple((port, found[value]) for port, value in sorted(values.items())))
 
     async def sources(
         self, execution: Execution, workflow: PublishedWorkflow, run: Run
@@ -53,25 +49,25 @@ class RunResolver:
         found = (records.invocations[run] for run in runs if run in records.invocations)
         return tuple(dict.fromkeys(found))
 
-    async def resolved(
+    async def _resolved(
         self, records: ExecutionRecords, workflow: PublishedWorkflow, values: Iterable[Value]
-    ) -> dict[Value, Any]:
-        """The JSON values of references. Raises as `inputs` does."""
+    ) -> dict[Value, JsonValue.Variant]:
+        """The values of references. Raises as `inputs` does."""
         wanted = list(dict.fromkeys(values))
         runs, elements = await _runs_behind(records, wanted)
         invocations = await self._invocations(records, runs)
         given = [each for each in wanted if isinstance(each, Given)]
         entries = await records.entry_values(each.target.vertex for each in given)
         defaults = {each.target: each.data for each in workflow.document.defaults}
-        found: dict[Value, Any] = {}
+        found: dict[Value, JsonValue.Variant] = {}
         for value in wanted:
             match value:
                 case Given(target):
                     ports = dict(entries[target.vertex].values if target.vertex in entries else ())
                     if target.port in ports:
-                        found[value] = _json(target.port, ports[target.port])
+                        found[value] = ports[target.port]
                     elif target in defaults:
-                        found[value] = defaults[target]
+                        [(_, found[value])] = ports_of({target.port: defaults[target]}).values
                     else:
                         raise NotFoundError("value_unknown", f"'{target}' was given no value")
                 case Reference():
@@ -142,20 +138,24 @@ def _gone(run: Run) -> NotFoundError:
 
 def _output(
     records: ExecutionRecords, invocations: Mapping[Run, Invocation], value: Reference
-) -> Any:
+) -> JsonValue.Variant:
     _, ports = _came_to(records, invocations, value.run)
     if value.port not in ports:
         raise _gone(value.run)
-    found = _json(value.port, ports[value.port])
-    if value.element is None:
-        return found
-    if not isinstance(found, list) or value.element >= len(found):
-        raise _gone(value.run)
-    return found[value.element]
+    found = ports[value.port]
+    return found if value.element is None else _element(found, value)
 
 
-def _json(name: str, value: JsonValue.Variant) -> Any:
-    return Ports(((name, value),)).as_json()[name]
+def _element(of: JsonValue.Variant, value: Reference) -> JsonValue.Variant:
+    assert value.element is not None
+    match of:
+        case JsonValue.InlineList(parts):
+            texts = [text for part in parts for text in part]
+            if value.element < len(texts):
+                return JsonValue.Inline(texts[value.element])
+        case JsonValue.RemoteList(storage, keys) if value.element < len(keys):
+            return JsonValue.Remote(storage, keys[value.element])
+    raise _gone(value.run)
 
 
 def _list(
@@ -163,11 +163,25 @@ def _list(
     invocations: Mapping[Run, Invocation],
     value: Collected,
     elements: Iterable[Reference],
-) -> list[Any]:
+) -> JsonValue.Variant:
     """What the iterations brought; those that ended in another variant brought nothing."""
     sources = {(edge.source.vertex, edge.source.variant) for edge in records.edges_to(value)}
-    return [
+    brought = [
         _output(records, invocations, each)
         for each in elements
         if (each.run.vertex, _came_to(records, invocations, each.run)[0]) in sources
     ]
+    return JsonValue.InlineList((tuple(map(_text, brought)),))
+
+
+def _text(value: JsonValue.Variant) -> bytes:
+    """The JSON text of a value, as `value::json` gives it. Raises `value_remote`."""
+    match value:
+        case JsonValue.Inline(text):
+            return text
+        case JsonValue.InlineChunks(chunks):
+            return b"".join(chunks)
+        case JsonValue.InlineList(parts):
+            return b"[" + b",".join(text for part in parts for text in part) + b"]"
+    Ports((("element", value),)).as_json()
+    raise AssertionError("remote values have no text")

@@ -1,0 +1,100 @@
+"""Executions whose tools sign: the chain puts together what was asked."""
+
+import pytest
+
+from nexus_tools.private_file import write_private
+from nexus_tools.registry import Executions, LeaderRegistry
+from nexus_tools.tool import KnownKeys, SigningKey
+from nexus_tools.toolkit import MemoryNonces, Signatures, ToolServer, Variant, serving, tool
+from nexus_tools.workflow import (
+    DIALECT,
+    Default,
+    Document,
+    Edge,
+    EdgeKind,
+    InputPort,
+    OutputPort,
+    Vertex,
+)
+
+pytestmark = pytest.mark.anyio
+
+KEY, TOOL_KEY = SigningKey.new(), SigningKey.new()
+SPLIT, COUNT, SUM = (f"xyz.example.signed.{name}@1" for name in ("split", "count", "sum"))
+
+
+class Words(Variant, name="ok"):
+    words: list[str]
+
+
+class Number(Variant, name="ok"):
+    number: int
+
+
+@tool(SPLIT)
+async def split(text: str) -> Words:
+    """Splits a text into words."""
+    return Words(words=text.split())
+
+
+@tool(COUNT)
+async def count(word: str, more: int) -> Number:
+    """Counts letters, and more."""
+    return Number(number=len(word) + more)
+
+
+@tool(SUM)
+async def total(numbers: list[int], words: list[str]) -> Number:
+    """Adds up numbers."""
+    return Number(number=sum(numbers) + len(words))
+
+
+def edge(source, target, kind=EdgeKind.NORMAL):
+    name, variant, port = source.split(".")
+    return Edge(OutputPort(name, variant, port), InputPort(*target.split(".")), kind)
+
+
+FLOW = Document(
+    (
+        Vertex("split", SPLIT, entry_ports=("text",)),
+        Vertex("count", COUNT),
+        Vertex("sum", SUM),
+    ),
+    (
+        edge("split.ok.words", "count.word", EdgeKind.FOR_EACH),
+        edge("count.ok.number", "sum.numbers", EdgeKind.COLLECT),
+        edge("split.ok.words", "sum.words"),
+    ),
+    defaults=(Default(InputPort("count", "more"), 10),),
+    dialect=DIALECT,
+)
+
+
+@pytest.fixture
+async def signing_leader(world, tmp_path):
+    """A leader that signs its calls, and the file of its key."""
+    leader = await world.new_leader()
+    async with world.client_of(leader.key) as client:
+        await LeaderRegistry(client, world.deployment).add_key(leader.id, KEY.public_key)
+    path = tmp_path / "key.pem"
+    write_private(path, KEY.to_pem())
+    return leader, path
+
+
+async def test_signed_answers_to_values_of_every_kind_are_settled(world, signing_leader):
+    """An entry value, a default, an element, a gathered list, and a list by reference."""
+    leader, key = signing_leader
+    leaders = KnownKeys({str(leader.id): [KEY.public_key]})
+    signatures = Signatures(leaders=leaders, nonces=MemoryNonces(), key=TOOL_KEY)
+    terms = {"keys": (TOOL_KEY.public_key,), "requires_signed_outcome": True}
+    async with serving(ToolServer([split, count, total], signatures=signatures)) as url:
+        for each in (split, count, total):
+            await world.register_tool(each.definition(f"{url}/{each.fqn}"), **terms)
+        workflow = await world.publish(FLOW)
+        async with world.running(leader, signing_key=key):
+            execution = await world.begin(workflow, {"split": {"text": "to be or not"}})
+            ended = await world.ended(execution)
+    state = await Executions(world.client, world.deployment).state(execution)
+    assert ended.status == "completed", state.failures
+    # 2 + 2 + 2 + 3 letters, 10 more for each of 4 words, and 4 words.
+    assert {str(each.source): each.value for each in state.results} == {"sum.ok.number": 53}
