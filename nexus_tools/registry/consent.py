@@ -233,6 +233,12 @@ def _check(tool: Tool, leaders: Sequence[Leader], most: int, max_outcome_bytes: 
             f"{tool.fqn} is {tool.state}: it takes no invocation",
             hint=f"its owner has to {how_to_revive(tool, as_owner=False)}",
         )
+    if tool.requires_signed_outcome and not tool.keys.keys:
+        raise NotNowError(
+            "tool_without_key",
+            f"the answers of {tool.fqn} are to be signed, and it has no key",
+            hint="its owner has to add one: `nexus-tools tool key add`",
+        )
     if tool.charge_mist > most:
         raise NotNowError(
             "price_too_high",

@@ -116,7 +116,7 @@ class Executions(PackageClient):
         FQN, or what it costs today.
 
         Raises, before money moves, `UsageError` for inputs and groups, `input_invalid`,
-        `lasts_too_long`, `tool_unknown`, `tool_not_active`, `price_too_high`,
+        `lasts_too_long`, `tool_unknown`, `tool_not_active`, `price_too_high`, `tool_without_key`,
         `outcome_limit_too_small`, `no_leader` and `funds_too_small`.
         """
         if not 0 < lasts_ms <= MAX_EXECUTION_MS:

@@ -89,6 +89,7 @@ public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): 
     else if (tool.charge_mist() > max_price_mist) because(b"price_too_high")
     else if (!self.leaders.any!(|leader| tool.accepts(*leader))) because(b"leader_not_accepted")
     else if (tool.min_outcome_bytes() > self.max_outcome_bytes) because(b"outcome_limit_too_small")
+    else if (tool.requires_signed_outcome() && tool.keys().is_empty()) because(b"tool_without_key")
     else option::none()
 }
 

@@ -250,12 +250,28 @@ fun tool_that_asks_for_larger_outcomes_is_refused() {
 }
 
 #[test]
-fun tool_that_signs_is_refused() {
+fun tool_that_signs_is_invoked() {
     let mut stage = schedule_runner::start();
     let id = stage.begin(terms());
     stage.runner().tool_tx!(ALICE, b"xyz.example.add@1", |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, test_runner::key(1), ctx);
         tool.update_requires_signed_outcome(name, tools, true, ctx);
+    });
+    assert!(stage.request(LEE, id));
+    let invocation = stage.last_invocation();
+    assert!(invocation.requires_signed_outcome());
+    test_scenario::return_shared(invocation);
+    stage.end();
+}
+
+#[test]
+fun tool_that_is_to_sign_and_has_no_key_is_refused() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.runner().tool_tx!(ALICE, b"xyz.example.add@1", |tool, name, tools, _, ctx| {
+        tool.add_key(name, tools, test_runner::key(1), ctx);
+        tool.update_requires_signed_outcome(name, tools, true, ctx);
+        tool.remove_key(name, test_runner::key(1), ctx);
     });
     assert!(stage.request(LEE, id));
     stage.assert_ended(id);
