@@ -57,6 +57,7 @@ def test_the_tool_is_read_back_as_it_was_registered(seen):
         "input_schema": b64encode(b"{}").decode(),
         "output_schema": b64encode(b'{"type":"object"}').decode(),
         "timeout_ms": "5000",
+        "function": None,
     }
     assert (tool["price_mist"], tool["payout"]) == ("42", seen["address"])
     assert tool["leaders"]["entries"] == ["0x" + "1e" * 32]
