@@ -339,9 +339,10 @@ def test_a_subscriber_may_end_its_subscription_while_it_is_called(node, alice, b
         unsubscribe()
 
     unsubscribe = node.subscribe(once)
-    node.subscribe(lambda checkpoint: seen.append(checkpoint.number))
+    unsubscribe_other = node.subscribe(lambda checkpoint: seen.append(checkpoint.number))
     alice.pay(node, bob, 1)
     alice.pay(node, bob, 1)
+    unsubscribe_other()
     first, second = node.ledger.latest.number - 1, node.ledger.latest.number
     assert seen == [first, first, second]
 
