@@ -1,31 +1,38 @@
 """Mutation testing of a Move package: which small changes of its sources no unit test notices.
 
-The unit tests are compiled once, and each mutant's sources alone: a mutant changes no signature.
-Its tests run until one fails, those first that are likely to.
+The unit tests are compiled once, and the sources with a change in each file at a time: a mutant
+changes no signature, so that each of the modules is one mutant's. Of the tests those run that call
+the changed function, until one fails, those first that are likely to.
 """
 
 import random
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
+from itertools import groupby, zip_longest
 
 from msgspec.structs import replace
 
 from move_mutation import Mutant, mutants_of
-from nexus_tools.bytecode import deserialize
+from nexus_tools.bytecode import deserialize_published
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.compiler import MoveBuilder, PackageSources
 from nexus_tools.localnet.move_test import (
     GAS_LIMIT,
+    ModuleCoverage,
     MoveTest,
     MoveTestBuild,
     MoveTestRunner,
     Verdict,
     build_dependencies,
+    build_marked,
     build_tests,
     summary_line,
 )
 from nexus_tools.localnet.move_test.compilation import compile_for_tests, read_test_sources
+from nexus_tools.sui.address import ZERO
 
 SURVIVORS_MAX = 0.03
 """The share of the mutants that compile of which tests may miss a change."""
@@ -33,6 +40,7 @@ SURVIVORS_MAX = 0.03
 # The package has no test that takes a tenth of these; a mutant may have made a loop endless.
 _GAS_LIMIT = GAS_LIMIT // 100
 _TIMEOUT_S = 10.0
+_OWN_ADDRESS = bytes(ZERO)
 
 
 class Fate(StrEnum):
@@ -52,26 +60,47 @@ class Examined:
     killer: str = ""
 
 
+@dataclass
+class _Calls:
+    """Which tests call the functions of a file, by the lines on which the functions begin."""
+
+    _counts: dict[int, int] = field(default_factory=dict)
+    _tests: dict[int, set[MoveTest]] = field(default_factory=dict)
+
+    def note(self, test: MoveTest, coverage: ModuleCoverage) -> None:
+        """The coverage after a test; the one before stands here still."""
+        # Markers have to be everywhere, or it would not be known which tests call a function.
+        assert not coverage.unmeasured
+        for function in coverage.functions:
+            tests = self._tests.setdefault(function.line, set())
+            if function.calls > self._counts.get(function.line, 0):
+                tests.add(test)
+            self._counts[function.line] = function.calls
+
+    def tests_of(self, line: int) -> set[MoveTest]:
+        """The tests that call the function on a line; those of all functions, of a constant."""
+        begins = sorted(self._tests)
+        place = bisect(begins, line) - 1
+        return self._tests[begins[place]] if place >= 0 else set().union(*self._tests.values())
+
+
 class MutantExaminer:
     """Runs the unit tests of a package, whose dependencies have no mutants, on its mutants.
 
+    Each file is a module of its name, without macros: they would be in the modules of others.
     `seed` decides the arguments of random tests. Raises `ValidationError` if a test fails without
     any change.
     """
 
     def __init__(self, builder: MoveBuilder, package: PackageSources, *, seed: int) -> None:
         self._builder = builder
-        self._package = package
         self._seed = seed
         self._dependencies = build_dependencies(builder, package.dependencies)
         self._build = build_tests(builder, package.sources, self._dependencies)
         self._sources = _published(package.sources)
         self._read = read_test_sources(self._sources)
-        changed = {deserialize(module).name for module in self._compile({})}
-        self._unchanged = tuple(
-            module for module in self._build.modules if deserialize(module).name not in changed
-        )
-        self._tests = self._quickest_first()
+        self._modules = _by_name(self._build.modules)
+        self._tests, self._calls = self._quickest_first(package.sources)
 
     @property
     def mutants(self) -> list[Mutant]:
@@ -84,17 +113,32 @@ class MutantExaminer:
         ]
 
     def examine(self, mutants: Sequence[Mutant]) -> Iterator[Examined]:
-        """Find out what becomes of each mutant."""
-        for mutant in mutants:
-            yield self._examined(mutant)
+        """Find out what becomes of each mutant: of the first of each file first."""
+        files = [list(group) for _, group in groupby(mutants, lambda mutant: mutant.path)]
+        for together in zip_longest(*files):
+            for mutant, module in self._compiled([each for each in together if each is not None]):
+                yield self._examined(mutant, module)
 
-    def _examined(self, mutant: Mutant) -> Examined:
-        text = mutant.applied_to(self._sources[mutant.path])
+    def _compiled(self, mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, bytes | None]]:
+        """The changed modules of mutants of different files; none if it does not compile."""
+        texts = {each.path: each.applied_to(self._sources[each.path]) for each in mutants}
         try:
-            compiled = self._compile({mutant.path: text})
+            modules = _by_name(self._compile(texts))
         except ValidationError:
+            if len(mutants) == 1:
+                yield mutants[0], None
+            else:
+                for each in mutants:
+                    yield from self._compiled([each])
+            return
+        for each in mutants:
+            yield each, modules[_OWN_ADDRESS, each.module]
+
+    def _examined(self, mutant: Mutant, module: bytes | None) -> Examined:
+        if module is None:
             return Examined(mutant, Fate.NOT_COMPILING)
-        runner = self._runner(replace(self._build, modules=(*compiled, *self._unchanged)))
+        modules = self._modules | {(_OWN_ADDRESS, mutant.module): module}
+        runner = self._runner(replace(self._build, modules=tuple(modules.values())))
         for result in runner.run(self._likeliest_first(mutant)):
             if result.verdict is not Verdict.PASS:
                 self._tests.remove(result.test)
@@ -108,16 +152,28 @@ class MutantExaminer:
         manifest = self._sources["Move.toml"]
         return compile_for_tests(self._builder, manifest, read, self._dependencies.packages)
 
-    def _quickest_first(self) -> list[MoveTest]:
-        results = list(self._runner(self._build).run(self._build.tests))
+    def _quickest_first(
+        self, sources: Mapping[str, str]
+    ) -> tuple[list[MoveTest], dict[str, _Calls]]:
+        """The tests, and which of them call the functions of each file."""
+        marked = partial(build_marked, self._builder, sources, self._dependencies)
+        runner = MoveTestRunner(self._build, seed=self._seed, marked=marked, covers=True)
+        calls: dict[str, _Calls] = {}
+        results = []
+        for result in runner.run(self._build.tests):
+            results.append(result)
+            for module in runner.coverage().modules:
+                calls.setdefault(module.path, _Calls()).note(result.test, module)
         if any(result.verdict is not Verdict.PASS for result in results):
             raise ValidationError("move_tests_failed", summary_line(results))
-        return [result.test for result in sorted(results, key=lambda each: each.seconds)]
+        quickest = sorted(results, key=lambda each: each.seconds)
+        return [result.test for result in quickest], calls
 
     def _likeliest_first(self, mutant: Mutant) -> list[MoveTest]:
         """Tests of the same module first; among them, those that noticed the last mutants."""
-        module = mutant.path.rsplit("/", 1)[-1].removesuffix(".move")
-        return sorted(self._tests, key=lambda test: not test.module.endswith(f"::{module}_tests"))
+        calling = self._calls[mutant.path].tests_of(mutant.line)
+        tests = [test for test in self._tests if test in calling]
+        return sorted(tests, key=lambda test: not test.module.endswith(f"::{mutant.module}_tests"))
 
     def _runner(self, build: MoveTestBuild) -> MoveTestRunner:
         return MoveTestRunner(build, seed=self._seed, timeout_s=_TIMEOUT_S, gas_limit=_GAS_LIMIT)
@@ -149,6 +205,11 @@ def survival(examined: Sequence[Examined]) -> float:
     compiling = [each for each in examined if each.fate is not Fate.NOT_COMPILING]
     survivors = [each for each in compiling if each.fate is Fate.SURVIVED]
     return len(survivors) / len(compiling) if compiling else 0.0
+
+
+def _by_name(modules: Sequence[bytes]) -> dict[tuple[bytes, str], bytes]:
+    read = ((deserialize_published(module), module) for module in modules)
+    return {(module.address, module.name): data for module, data in read}
 
 
 def _published(sources: Mapping[str, str]) -> dict[str, str]:

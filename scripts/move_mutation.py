@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import PurePath
 
 from nexus_tools.move_source import (
     SourceFunction,
@@ -58,6 +59,11 @@ class Mutant:
     end: int
     before: str
     after: str
+
+    @property
+    def module(self) -> str:
+        """The name of the module, which is that of the file."""
+        return PurePath(self.path).stem
 
     def applied_to(self, source: str) -> str:
         """The source with the change."""

@@ -94,6 +94,7 @@ def main() -> int:
     mutation.add_argument("--seed", type=int, default=_SEED, help="choose others")
     names = [ours.name for ours in PACKAGES]
     mutation.add_argument("--package", choices=names, default=names[0], help="of this package")
+    mutation.add_argument("--module", action="append", help="of this module of it, and of others")
     mutation.set_defaults(run=mutants)
     arguments = vars(parser.parse_args())
     arguments.pop("command")
@@ -144,12 +145,13 @@ def test(*, coverage: bool, coverage_report: Path | None) -> int:
     return 0 if all(passed for passed, _ in runs) else 1
 
 
-def mutants(*, count: int, seed: int, package: str) -> int:
+def mutants(*, count: int, seed: int, package: str, module: list[str] | None) -> int:
     """Run the unit tests of a package on mutants of it, and fail if too many survive."""
     ours = next(each for each in PACKAGES if each.name == package)
     examiner = MutantExaminer(_builder(), read_package(ours.sources, for_tests=True), seed=_SEED)
+    among = [each for each in examiner.mutants if module is None or each.module in module]
     examined = []
-    for each in examiner.examine(chosen(examiner.mutants, count or None, seed)):
+    for each in examiner.examine(chosen(among, count or None, seed)):
         examined.append(each)
         if each.fate is Fate.SURVIVED:
             print(f"survived: {each.mutant}", flush=True)

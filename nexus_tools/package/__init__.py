@@ -26,7 +26,7 @@ from nexus_tools.package.upgrade_lock import (
     UpgradeLocks,
     Upgrades,
 )
-from nexus_tools.package.views import LeaderState, ScheduleState, ToolState
+from nexus_tools.package.views import LeaderState, RemotePlace, ScheduleState, ToolState
 
 __all__ = [
     "PACKAGE_NAMES",
@@ -40,6 +40,7 @@ __all__ = [
     "PublishResult",
     "Publisher",
     "RegistryEvent",
+    "RemotePlace",
     "ScheduleState",
     "Sent",
     "ToolState",

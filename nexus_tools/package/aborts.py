@@ -31,14 +31,14 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
             *("ETooEarly", "ENotExpired", "ENotClosed", "ENotSettled", "EToolWithoutKey"),
             *("EAlreadyUpgraded", "EUpgrading", "EProposed", "ENothingProposed", "EVoid"),
             *("EPaused", "ENotPaused", "ECancelled", "ENotCancelled", "ENotCollected"),
-            "EImmutable",
+            *("ENotEnded", "EEnded", "ENotOver", "ENotClean", "ENotChecked", "EImmutable"),
         }
     ),
     NotAllowedError: frozenset(
         {
             *("ENameTaken", "ENotOwner", "ENotOperator"),
             *("ELeaderNotAccepted", "ENotResponsible", "ENotWorker", "ENotRequester"),
-            *("ENotOffered", "ENotNamed"),
+            *("ENotOffered", "ENotNamed", "ENotAsked", "ENotForAnyone"),
         }
     ),
     NotFoundError: frozenset({"ENotListed", "EUnknownKey"}),

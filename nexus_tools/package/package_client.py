@@ -119,3 +119,7 @@ class PackageClient:
             if isinstance(parsed, kind):
                 return parsed
         raise NotFoundError("event_missing", f"the transaction emitted no {kind.__name__}")
+
+    def has_emitted(self, sent: Sent, kind: type[MoveStruct]) -> bool:
+        """Whether a transaction emitted an event of a kind."""
+        return any(isinstance(parse_event(self.deployment, each), kind) for each in sent.events)

@@ -1,7 +1,8 @@
 """What follows from the fields of the package's objects: bases of their generated classes."""
 
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import Address
@@ -294,6 +295,17 @@ class ScheduleView:
         return ScheduleState.PAUSED if self.is_paused else ScheduleState.ACTIVE
 
 
+class RemotePlace(NamedTuple):
+    """Where a value is that is outside the chain."""
+
+    storage: str
+    key: bytes
+
+    def as_json(self) -> dict[str, str]:
+        """As it is shown in the place of the value."""
+        return {"storage": self.storage, "key": self.key.decode(errors="replace")}
+
+
 class PortsView:
     """Of `value::Ports`."""
 
@@ -301,9 +313,22 @@ class PortsView:
     values: tuple[tuple[str, Any], ...]
     bcs: ClassVar[Any]
 
-    def as_json(self) -> dict[str, Any]:
-        """The values by port name. Raises `json_invalid` or `value_remote`."""
-        return {name: _json(name, value) for name, value in self.values}
+    def remote(self) -> Iterator[tuple[str, RemotePlace]]:
+        """The port and the place of each value, or element of a list, that is outside the chain."""
+        for name, value in self.values:
+            for place in _places(value):
+                yield name, place
+
+    def as_json(self, fetched: Mapping[RemotePlace, Any] | None = None) -> dict[str, Any]:
+        """The values by port name, with those that were `fetched`.
+
+        Raises `json_invalid`, or `value_remote` for what is outside the chain and was not fetched.
+        """
+        return {name: _json(name, value, fetched or {}) for name, value in self.values}
+
+    def with_places(self) -> dict[str, Any]:
+        """As `as_json`, with the places of values that are outside the chain."""
+        return self.as_json({place: place.as_json() for _, place in self.remote()})
 
     def size(self) -> int:
         """The bytes that the ports take in an object, by which leaders are paid."""
@@ -321,7 +346,16 @@ def _function(function: Any) -> dict[str, Any]:
     }
 
 
-def _json(name: str, value: Any) -> Any:
+def _places(value: Any) -> tuple[RemotePlace, ...]:
+    match type(value).__name__:
+        case "Remote":
+            return (RemotePlace(value.storage, value.key),)
+        case "RemoteList":
+            return tuple(RemotePlace(value.storage, key) for key in value.keys)
+    return ()
+
+
+def _json(name: str, value: Any, fetched: Mapping[RemotePlace, Any]) -> Any:
     match type(value).__name__:
         case "Inline":
             return parse_json(value.pos0)
@@ -329,11 +363,15 @@ def _json(name: str, value: Any) -> Any:
             return parse_json(b"".join(value.pos0))
         case "InlineList":
             return [parse_json(text) for part in value.pos0 for text in part]
-    raise ValidationError(
-        "value_remote",
-        f"the port {name} is kept in the storage {value.storage}, not on chain",
-        hint="fetch it from there",
-    )
+    try:
+        found = [fetched[place] for place in _places(value)]
+    except KeyError:
+        raise ValidationError(
+            "value_remote",
+            f"the port {name} is kept in the storage {value.storage}, not on chain",
+            hint="fetch it from there",
+        ) from None
+    return found if type(value).__name__ == "RemoteList" else found[0]
 
 
 BASES = {

@@ -1,7 +1,7 @@
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.package import ports_of
+from nexus_tools.package import RemotePlace, ports_of
 from nexus_tools.package.move.value import Ports, Value
 
 
@@ -87,6 +87,23 @@ def test_a_remote_value_is_not_on_chain():
     with pytest.raises(ValidationError) as caught:
         Ports((("r", Value.Remote("walrus", b"key")),)).as_json()
     assert caught.value.code == "value_remote"
+
+
+def test_remote_values_are_put_in_their_places():
+    one, two = (RemotePlace("walrus", key) for key in (b"1", b"2"))
+    ports = Ports(
+        (
+            ("a", Value.RemoteList("walrus", (b"2", b"1", b"2"))),
+            ("b", Value.Inline(b"0")),
+            ("c", Value.Remote("walrus", b"1")),
+        )
+    )
+    assert [*ports.remote()] == [("a", two), ("a", one), ("a", two), ("c", one)]
+    assert ports.as_json({one: "one", two: [2]}) == {"a": [[2], "one", [2]], "b": 0, "c": "one"}
+    first, second = ({"storage": "walrus", "key": key} for key in "12")
+    assert ports.with_places() == {"a": [second, first, second], "b": 0, "c": first}
+    with pytest.raises(ValidationError, match="the port a is kept in the storage walrus"):
+        ports.as_json({one: "one"})
 
 
 @pytest.mark.parametrize("name", ["", "ä"])

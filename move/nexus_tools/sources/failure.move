@@ -1,7 +1,8 @@
 /// Why an invocation fails.
 module nexus_tools::failure;
 
-use nexus_tools::value::{Self, Value};
+use nexus_tools::json;
+use nexus_tools::value::Value;
 use std::ascii;
 use std::string::String;
 
@@ -33,9 +34,6 @@ const REASONS: vector<vector<u8>> = vector[
 
 const MAX_DETAIL_BYTES: u64 = 200;
 
-const QUOTE: u8 = 0x22;
-const BACKSLASH: u8 = 0x5C;
-
 // === Package functions ===
 
 /// Aborts with `EUnknownReason` or `EDetailTooLong`.
@@ -45,13 +43,7 @@ public(package) fun check(reason: &ascii::String, detail: &String) {
     assert!(detail.length() <= MAX_DETAIL_BYTES, EDetailTooLong);
 }
 
-/// The ports of a failure, `reason` and `detail`, as JSON strings. A detail that a string in
-/// JSON would have to escape is left out.
+/// The ports of a failure, `reason` and `detail`, as JSON strings.
 public fun port(reason: &ascii::String, detail: &String, name: &ascii::String): Value {
-    let text = if (name.as_bytes() == &b"reason") reason.as_bytes() else detail.as_bytes();
-    let is_plain = text.all!(|byte| *byte >= 0x20 && *byte != QUOTE && *byte != BACKSLASH);
-    let mut json = b"\"";
-    if (is_plain) json.append(*text);
-    json.append(b"\"");
-    value::inline(json)
+    json::from_string(if (name.as_bytes() == &b"reason") (*reason).to_string() else *detail)
 }

@@ -1,11 +1,13 @@
 /// The Move function that an on-chain tool is.
 ///
 /// It is `public`, takes a `&mut Call` and then the tool's objects, and ends with `Call::finish`:
-/// see `on_chain_call`. It takes no `TxContext`: by that it could act in the name of whoever calls
-/// it, and so nobody does; new objects have ids that `sui::derived_object` derives. That takes a witness, a value of a type of which only the function's own
+/// see `on_chain_call`. That takes a witness, a value of a type of which only the function's own
 /// module makes one. So whoever calls it, the answer is the tool's; and no stranger registers a tool
 /// for a function that is not his, since he has no `Publisher` of its module. A module has a witness
 /// for each of its tools, or one tool's inputs could be given to another.
+///
+/// It takes no `TxContext`: by that it could act in the name of whoever calls it, and so nobody
+/// does. New objects have ids that `sui::derived_object` derives.
 module nexus_tools::function;
 
 use std::ascii::String;

@@ -130,7 +130,6 @@ public fun read_string(json: &vector<u8>): String {
         assert!(escape == 0x75, ENotString); // u
         let mut code = code_unit(&text, i);
         i = i + 4;
-        assert!(code < LOW_HALVES || code >= AFTER_HALVES, ENotString);
         if (code >= HIGH_HALVES && code < LOW_HALVES) {
             assert!(i + 1 < n && text[i] == BACKSLASH && text[i + 1] == 0x75, ENotString);
             let low = code_unit(&text, i + 2);
@@ -175,18 +174,24 @@ fun quoted(text: vector<u8>): vector<u8> {
     json
 }
 
-/// With a backslash before what a string has to escape; control characters as `\u00XX`.
+/// With a backslash before what a string has to escape, in the shortest way: a line feed as `\n`,
+/// and control characters that have no letter as `\u00XX` (RFC 8785, section 3.2.2.2).
 fun escaped(text: &vector<u8>): vector<u8> {
-    let mut json = vector[];
+    let (mut json, escapes, escaped) = (vector[], ESCAPES, ESCAPED);
     text.do_ref!(|byte| {
         let byte = *byte;
-        if (byte < 0x20) {
+        if (byte >= 0x20 && byte != QUOTE && byte != BACKSLASH) {
+            json.push_back(byte);
+            return
+        };
+        let (is_short, place) = escaped.index_of(&byte);
+        if (is_short) {
+            json.push_back(BACKSLASH);
+            json.push_back(escapes[place]);
+        } else {
             json.append(b"\\u00");
             json.push_back(0x30 + (byte >> 4));
             json.push_back(hex_digit(byte & 0xF));
-        } else {
-            if (byte == QUOTE || byte == BACKSLASH) json.push_back(BACKSLASH);
-            json.push_back(byte);
         };
     });
     json

@@ -28,14 +28,6 @@ public(package) fun of(tool: &Tool): Settling {
 /// Whether a leader's word is enough.
 public(package) fun is_by_leader(self: &Settling): bool { self == &Settling::Leader }
 
-/// Whether the tool's function is called.
-public(package) fun is_by_call(self: &Settling): bool {
-    match (self) {
-        Settling::Call { .. } => true,
-        _ => false,
-    }
-}
-
 /// Whether anyone may call it.
 public(package) fun is_for_anyone(self: &Settling): bool {
     match (self) {

@@ -2,16 +2,18 @@
 #[test_only]
 module nexus_tools::attempt_tests;
 
-use nexus_tools::attempt;
+use nexus_tools::attempt::{Self, Attempt};
 use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader_registry::LeaderRegistry;
 use nexus_tools::on_chain_call;
 use nexus_tools::on_chain_runner;
+use nexus_tools::owner;
 use nexus_tools::permit::{Self, Permit};
 use nexus_tools::run;
 use nexus_tools::signed_outcome;
 use nexus_tools::test_runner::{Self, Runner, alice_and_lee, field, key, mint, ok, sum, told};
 use nexus_tools::tool::Tool;
+use std::bcs;
 use std::unit_test::{assert_eq, destroy};
 use sui::clock::Clock;
 use sui::test_scenario;
@@ -37,6 +39,43 @@ fun a_granted_permit_is_told_to_everybody() {
     runner.end();
 }
 
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun stranger_grants_no_permit() {
+    let mut runner = test_runner::start();
+    runner.admin_tx!(BOB, |admin, _, _, _, ctx| { permit::grant(admin, ctx); });
+    abort
+}
+
+#[test]
+fun attempt_says_what_it_carries() {
+    let attempt = attempt::new(@0xE.to_id(), run::new(3, vector[1, 0]), 2);
+    assert_eq!(attempt.execution(), @0xE.to_id());
+    assert_eq!(attempt.run().vertex(), 3);
+    assert_eq!(*attempt.run().path(), vector[1, 0]);
+    assert_eq!(attempt.number(), 2);
+    assert_eq!(attempt::record_bytes(), 1_200);
+}
+
+#[test]
+fun fees_are_paid_once_for_all_attempts_of_a_run() {
+    // 1 000 units at 1 000 MIST, 520 000 for storage, and 120 000 for the 1 200 bytes of the records:
+    // its inputs are in them, however many bytes they have.
+    assert_fees(attempt_of(1), 0, 3_640_000, 1_640_000);
+    assert_fees(attempt_of(1), 50_000, 3_640_000, 1_640_000);
+    // What settling is worth beyond failing is left.
+    assert_fees(attempt_of(2), 0, 2_000_000, 0);
+    assert_fees(attempt_of(2), 50_000, 2_000_000, 0);
+    assert_fees(attempt_of(3), 0, 2_000_000, 0);
+    assert_fees(attempt_of(255), 0, 2_000_000, 0);
+}
+
+#[test]
+fun who_requests_an_invocation_pays_for_its_inputs() {
+    assert_fees(option::none(), 0, 3_520_000, 1_520_000);
+    assert_fees(option::none(), 13, 3_521_300, 1_521_300);
+    assert_fees(option::none(), 1_201, 3_640_100, 1_640_100);
+}
+
 #[test]
 fun what_is_left_of_an_attempt_is_its_executions() {
     let (mut runner, execution, invocation, lee) = requested();
@@ -47,6 +86,32 @@ fun what_is_left_of_an_attempt_is_its_executions() {
     assert_eq!(invocation.payment_mist(), 0);
     invocation.delete_attempt(&execution);
     destroy(rest);
+    execution.delete();
+    runner.end();
+}
+
+#[test]
+fun invocation_has_its_attempt_behind_its_requester() {
+    let (mut runner, execution, id, lee) = requested();
+    let invocation = take(&mut runner, id);
+    let first = vector[
+        field(id),
+        field(runner.id_of(ADD)),
+        field(ADD),
+        field(BOB),
+        // It is an attempt.
+        x"01",
+        field(execution.to_inner()),
+        field(3u16),
+        field(vector[1u32, 0]),
+        field(1u8),
+        // Its inputs are those of its execution.
+        x"00",
+        field(vector[lee]),
+    ].flatten();
+    let bytes = bcs::to_bytes(&invocation);
+    assert_eq!(vector::tabulate!(first.length(), |i| bytes[i]), first);
+    test_scenario::return_shared(invocation);
     execution.delete();
     runner.end();
 }
@@ -139,6 +204,9 @@ fun call_of_an_attempt_has_the_inputs_that_its_execution_says() {
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, invocation, lee, |tool, invocation, leader, clock, ctx| {
         let inputs = test_runner::port(b"a", b"41");
         let mut call = on_chain_call::open_attempt(invocation, &execution, inputs, tool);
+        assert_eq!(call.requester(), BOB);
+        assert_eq!(call.requested_at_ms(), 1_000_000);
+        assert_eq!(call.expires_at_ms(), 1_025_000);
         on_chain_runner::count(&mut call);
         call.close(invocation, leader, clock, ctx);
         assert_eq!(*invocation.state().ports(), test_runner::port(b"result", b"42"));
@@ -177,6 +245,22 @@ fun grant(runner: &mut Runner): Permit {
     permit.destroy_some()
 }
 
+/// An attempt of a run with this number.
+fun attempt_of(number: u8): Option<Attempt> {
+    option::some(attempt::new(@0xE.to_id(), run::new(0, vector[]), number))
+}
+
+/// Compares what settling and failing pay under the first settings.
+fun assert_fees(attempt: Option<Attempt>, input_bytes: u64, settle_mist: u64, fail_mist: u64) {
+    let mut runner = test_runner::start();
+    runner.tx!(BOB, |_, leaders, _, ctx| {
+        let (settle, fail) = attempt::fees_mist(&attempt, leaders.settings(), input_bytes, ctx);
+        assert_eq!(settle, settle_mist);
+        assert_eq!(fail, fail_mist);
+    });
+    runner.end();
+}
+
 /// An object of Bob's, and the first attempt for it, by Lee's leader.
 fun requested(): (Runner, UID, ID, ID) { requested_of(ADD) }
 
@@ -193,7 +277,7 @@ fun requested_of(fqn: vector<u8>): (Runner, UID, ID, ID) {
     let execution = object::new(scenario.ctx());
     let (invocation, _) = invocation::request_attempt(
         permit,
-        attempt::new(execution.to_inner(), run::new(0, vector[]), 1),
+        attempt::new(execution.to_inner(), run::new(3, vector[1, 0]), 1),
         &tool,
         BOB,
         vector[lee],

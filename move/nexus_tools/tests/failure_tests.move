@@ -14,10 +14,10 @@ fun failure_has_its_reason_and_its_detail_as_texts_in_json() {
 }
 
 #[test]
-fun detail_that_json_would_escape_is_left_out() {
-    assert_eq!(port(b"a \"b\"", b"detail"), value::inline(b"\"\""));
-    assert_eq!(port(b"a\\b", b"detail"), value::inline(b"\"\""));
-    assert_eq!(port(b"a\nb", b"detail"), value::inline(b"\"\""));
+fun detail_is_escaped_as_json_does_it() {
+    assert_eq!(port(b"a \"b\"", b"detail"), value::inline(b"\"a \\\"b\\\"\""));
+    assert_eq!(port(b"a\\b", b"detail"), value::inline(b"\"a\\\\b\""));
+    assert_eq!(port(b"a\nb", b"detail"), value::inline(b"\"a\\nb\""));
 }
 
 fun port(detail: vector<u8>, name: vector<u8>): Value {

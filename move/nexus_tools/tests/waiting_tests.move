@@ -25,12 +25,17 @@ const DELAY_MS: u64 = 604_800_000;
 
 /// A tool with a witness of `waiting`, and Bob's invocation of it.
 fun requested<W: drop>(inputs: Ports): (Runner, ID, ID) {
+    requested_within<W>(inputs, 90 * DAY_MS)
+}
+
+/// The same for a tool with another timeout.
+fun requested_within<W: drop>(inputs: Ports, timeout_ms: u64): (Runner, ID, ID) {
     let (mut runner, lee) = test_runner::alice_and_lee();
     runner.tx!(ALICE, |tools, _, clock, ctx| {
         let publisher = waiting::publisher_for_testing(ctx);
         let function = function::of<W>(&publisher, vector[], vector[@0x6.to_id()], 1, true);
         publisher.burn();
-        let definition = on_chain_runner::define(TOOL, function, 90 * DAY_MS);
+        let definition = on_chain_runner::define(TOOL, function, timeout_ms);
         let (tool, name) = tool::register(
             tools,
             mint(1_000_000_000, ctx),
@@ -128,7 +133,10 @@ fun question_is_over_when_its_time_is() {
     );
     runner.advance(DAY_MS);
     expire(&mut runner, lee, id);
-    assert_eq!(state(&mut runner, id).variant(), b"expired".to_ascii_string());
+    let state = state(&mut runner, id);
+    assert_eq!(state.variant(), b"expired".to_ascii_string());
+    // The runner begins at 1 000 000 ms.
+    assert_eq!(*state.ports(), value::none().with(b"at_ms", json::from_u64(87_400_000)));
     runner.end();
 }
 
@@ -156,6 +164,41 @@ fun question_without_a_time_waits_89_days() {
     let (mut runner, lee, id) = requested<Ask>(question());
     runner.advance(89 * DAY_MS - 1);
     expire(&mut runner, lee, id);
+    abort
+}
+
+#[test]
+fun question_with_no_more_than_a_day_does_not_wait() {
+    // The last day is for closing it: no time is left to wait.
+    let (mut runner, lee, id) = requested_within<Ask>(question(), DAY_MS);
+    expire(&mut runner, lee, id);
+    let state = state(&mut runner, id);
+    assert_eq!(state.variant(), b"expired".to_ascii_string());
+    assert_eq!(*state.ports(), value::none().with(b"at_ms", json::from_u64(1_000_000)));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = waiting::ETooEarly)]
+fun question_with_more_than_a_day_waits_the_rest() {
+    let (mut runner, lee, id) = requested_within<Ask>(question(), DAY_MS + 2);
+    runner.advance(1);
+    expire(&mut runner, lee, id);
+    abort
+}
+
+#[test, expected_failure(abort_code = on_chain_call::EWrongWitness)]
+fun question_gets_no_answer_by_time_alone() {
+    let inputs = question().with(b"for_ms", json::from_u64(0));
+    let (mut runner, lee, id) = requested<Ask>(inputs);
+    go_on(&mut runner, lee, id);
+    abort
+}
+
+#[test, expected_failure(abort_code = on_chain_call::EWrongWitness)]
+fun wait_is_not_ended_by_a_word() {
+    let inputs = question().with(b"for_ms", json::from_u64(DAY_MS));
+    let (mut runner, lee, id) = requested<Wait>(inputs);
+    answer(&mut runner, EVE, lee, id, true);
     abort
 }
 

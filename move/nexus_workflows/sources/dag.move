@@ -516,7 +516,7 @@ fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
         return
     };
     let (to, keeps, end) = (target.blocks(), edge.keeps(), edge.keeps() + edge.zeros());
-    assert!(keeps == shared_length(from, to) && end <= to.length(), EWrongPlan);
+    assert!(keeps == shared_length(from, to), EWrongPlan);
     self.check_leaving(from, edge);
     let mut rounds = vector[];
     keeps.range_do!(to.length(), |at| {

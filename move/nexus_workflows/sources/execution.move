@@ -147,6 +147,12 @@ public struct ExecutionLeadersChanged has copy, drop {
     leaders: vector<ID>,
 }
 
+/// An execution was cancelled or has timed out while something is under way. That is still closed.
+public struct ExecutionStopped has copy, drop {
+    execution: ID,
+    status: String,
+}
+
 /// An execution has ended, and what was left of its funds is its owner's, or its schedule's.
 public struct ExecutionEnded has copy, drop {
     execution: ID,
@@ -292,7 +298,10 @@ public fun request_iterations(
 ): u64 {
     self.authorize(dag, tool, leader, vertex, ctx);
     if (self.is_late(clock)) return 0;
-    let mut count = self.walks.iterations(dag, vertex, &path).min(limit).min(MAX_ITERATIONS);
+    // The step beyond the last one ends the execution, and is refused alone.
+    let steps = (self.terms().max_steps().max(self.steps) - self.steps).max(1);
+    let ready = self.walks.iterations(dag, vertex, &path);
+    let mut count = ready.min(limit).min(MAX_ITERATIONS).min(steps);
     if (count == 0) return 0;
     let needed_mist = self.terms().requests_mist(dag, tool, vertex, self.steps, 1, ctx);
     if (self.is_short(needed_mist, 0)) return 0;
@@ -385,8 +394,7 @@ public fun refill(self: &mut Execution, funds: Coin<SUI>) {
 public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(self.ended_at_ms.is_none(), EEnded);
-    self.walks.end(CANCELLED.to_ascii_string());
-    self.finish(clock);
+    self.stop(CANCELLED, clock);
 }
 
 /// Ends an execution whose time is over, as `cancel` does; anyone may. Aborts with `ENotOver`
@@ -394,8 +402,7 @@ public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
 public fun expire(self: &mut Execution, clock: &Clock) {
     assert!(self.ended_at_ms.is_none(), EEnded);
     assert!(clock.timestamp_ms() >= self.terms().deadline_ms(), ENotOver);
-    self.walks.end(TIMED_OUT.to_ascii_string());
-    self.finish(clock);
+    self.stop(TIMED_OUT, clock);
 }
 
 // === Views ===
@@ -683,6 +690,14 @@ fun pay_stored(self: &mut Execution, ctx: &TxContext) {
     let bytes = self.walks.records_mut().take_bytes();
     let paid_mist = self.terms().stored_mist(bytes);
     payment::pay(self.funds.split(paid_mist), ctx.sender());
+}
+
+/// Requests nothing more, and ends the execution if nothing is under way.
+fun stop(self: &mut Execution, status: vector<u8>, clock: &Clock) {
+    self.walks.end(status.to_ascii_string());
+    self.finish(clock);
+    if (self.ended_at_ms.is_some()) return;
+    event::emit(ExecutionStopped { execution: object::id(self), status: self.walks.status() });
 }
 
 /// Ends the execution if nothing happens any more, and pays its funds back.

@@ -191,8 +191,8 @@ fun find(
     self.values.push_back(value);
 }
 
-/// The value of a run that was not invoked, which is known; what another one has is to be
-/// loaded.
+/// The value of a run whose failure its record tells, which is known; what another one has is to
+/// be loaded.
 fun refer(
     self: &mut Inputs,
     records: &Records,

@@ -81,7 +81,7 @@ public struct RunRecord has drop, store {
     not_before_ms: u64,
     /// Its last invocation, or 0x0.
     invocation: ID,
-    /// Why it was not invoked the last time, if it was not.
+    /// Why it was not invoked the last time, if it was not; or that its answer lacked a port.
     refusal: String,
     deliveries: vector<Delivery>,
 }
@@ -289,7 +289,7 @@ public(package) fun is_closed(self: &RunRecord): bool { self.phase == CLOSED }
 /// Its last invocation, or 0x0.
 public(package) fun invocation(self: &RunRecord): ID { self.invocation }
 
-/// Why it was not invoked the last time, or nothing.
+/// Why it was not invoked the last time, or what its answer was taken for; or nothing.
 public(package) fun refusal(self: &RunRecord): String { self.refusal }
 
 public(package) fun attempt(self: &RunRecord): u8 { self.attempt }
@@ -307,7 +307,7 @@ public(package) fun invoke(self: &mut Records, run: Run, invocation: ID) {
     record.refusal = ascii::string(b"");
 }
 
-/// Keeps why there is no invocation of a run that is under way.
+/// Keeps why a run that is under way fails: it was not invoked, or its answer lacks a port.
 public(package) fun refuse(self: &mut Records, run: Run, reason: String) {
     let length = self.of(run).refusal.length();
     self.bytes = self.bytes + reason.length() - length.min(reason.length());
@@ -591,9 +591,14 @@ public(package) fun has_needs(self: &Records, dag: &Dag, instance: &Instance): b
 
 // === Package functions: bounds ===
 
-/// The most bytes that following an edge may write.
+/// The most bytes that following an edge may write: what leaves a region is marked alone.
 public(package) fun edge_bytes(dag: &Dag, edge: &Edge): u64 {
-    if (edge.left().is_some()) return MARK_BYTES + NUMBER_BYTES * MAX_DEPTH;
+    if (edge.left().is_some()) MARK_BYTES + NUMBER_BYTES * MAX_DEPTH
+    else brought_bytes(dag, edge)
+}
+
+/// The most bytes that bringing a value to where an edge leads may write.
+public(package) fun brought_bytes(dag: &Dag, edge: &Edge): u64 {
     let run_bytes = RUN_BYTES + NUMBER_BYTES * MAX_DEPTH + DELIVERY_BYTES;
     let scope = edge.scope();
     if (scope.is_none()) return run_bytes;

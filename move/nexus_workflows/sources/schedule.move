@@ -635,11 +635,13 @@ fun most_bytes(self: &Order, dag: &Dag): u64 {
 
 // === Private functions: time ===
 
-/// Skips what was planned up to when an execution ended, and gives how many.
+/// Skips what was planned up to when an execution ended, and gives how many; events that were told
+/// up to then do not count.
 fun skip(self: &mut Schedule, ended_at_ms: u64): u64 {
     let order: &Order = field::borrow(&self.id, OrderKey());
-    if (order.overlaps || order.timing.is_on_event() || self.next_at_ms.is_none()) return 0;
-    let skipped = order.timing.count(*self.next_at_ms.borrow(), ended_at_ms);
+    if (order.overlaps || self.next_at_ms.is_none()) return 0;
+    let skipped = if (order.timing.is_on_event()) 0
+    else order.timing.count(*self.next_at_ms.borrow(), ended_at_ms);
     self.go_on_from(ended_at_ms + 1);
     skipped
 }

@@ -25,6 +25,9 @@ const ERR_EVAL: vector<u8> = b"_err_eval";
 const REASON: vector<u8> = b"reason";
 const DETAIL: vector<u8> = b"detail";
 
+/// Why a run failed whose answer lacks a port that an edge carries.
+const PORT_MISSING: vector<u8> = b"port_missing";
+
 const TERMINATED: vector<u8> = b"terminated";
 const COMPLETED: vector<u8> = b"completed";
 const COMPLETED_WITH_FAILURES: vector<u8> = b"completed_with_failures";
@@ -135,7 +138,10 @@ public(package) fun settle(
     let vertex = dag.vertex(run.vertex());
     let edges = vertex.edges(variant);
     if (edges.any!(|edge| !ports.has(&edge.port()))) {
-        self.fail(dag, run, b"port_missing".to_ascii_string(), now_ms, change);
+        // The invocation is settled: that the run failed all the same is kept here.
+        let reason = PORT_MISSING.to_ascii_string();
+        self.records.refuse(run, reason);
+        self.fail(dag, run, reason, now_ms, change);
         return
     };
     self.under_way = self.under_way - 1;
@@ -234,14 +240,19 @@ public(package) fun handles_failure(dag: &Dag, run: &Run): bool {
 /// The most bytes that closing a run may write, with a variant or without.
 public(package) fun most_bytes(dag: &Dag, run: &Run, variant: &Option<String>): u64 {
     let vertex = dag.vertex(run.vertex());
-    // An answer that lacks a port is a failure.
     let failed = edges_bytes(dag, &vertex.edges(&err_eval()));
-    if (variant.is_some()) failed.max(edges_bytes(dag, &vertex.edges(variant.borrow()))) else failed
+    if (variant.is_none()) return failed;
+    // An answer that lacks a port is a failure, of which the reason is kept.
+    let reason = PORT_MISSING;
+    (failed + reason.length()).max(edges_bytes(dag, &vertex.edges(variant.borrow())))
 }
 
 /// The most bytes that gathering a region may write.
 public(package) fun most_gathered_bytes(dag: &Dag, region: u16): u64 {
-    edges_bytes(dag, &dag.block(region).collects().map_ref!(|collect| *collect.edge()))
+    let mut bytes = 0;
+    let collects = dag.block(region).collects();
+    collects.do_ref!(|each| bytes = bytes + records::brought_bytes(dag, each.edge()));
+    bytes
 }
 
 /// The most bytes that beginning with a group may write.

@@ -5,8 +5,10 @@ module nexus_workflows::cleaning_tests;
 use nexus_tools::invocation::Invocation;
 use nexus_tools::test_runner::{field, told};
 use nexus_workflows::cleaning;
+use nexus_workflows::execution::Execution;
 use nexus_workflows::schedule_runner::{Self, Stage, hourly};
 use std::unit_test::assert_eq;
+use sui::clock::Clock;
 
 const BOB: address = @0xB;
 const EVE: address = @0xE;
@@ -32,6 +34,46 @@ fun for_7_days_the_owner_alone_cleans() {
     stage.execution_tx!(EVE, execution, |execution, _, _, _, clock, ctx| {
         cleaning::clean_entries(execution, vector[0], clock, ctx);
     });
+    abort
+}
+
+#[test, expected_failure(abort_code = cleaning::ETooEarly)]
+fun for_7_days_the_owner_alone_removes_runs() {
+    clean_as_a_stranger!(|execution, clock, ctx| {
+        cleaning::clean_runs(execution, vector[0], vector[vector[]], clock, ctx);
+    });
+}
+
+#[test, expected_failure(abort_code = cleaning::ETooEarly)]
+fun for_7_days_the_owner_alone_removes_instances() {
+    clean_as_a_stranger!(|execution, clock, ctx| {
+        cleaning::clean_instances(execution, vector[0], vector[vector[]], clock, ctx);
+    });
+}
+
+#[test, expected_failure(abort_code = cleaning::ETooEarly)]
+fun for_7_days_the_owner_alone_removes_marks() {
+    clean_as_a_stranger!(|execution, clock, ctx| {
+        cleaning::clean_marks(execution, 0, vector[], 0, 0, vector[0], clock, ctx);
+    });
+}
+
+#[test, expected_failure(abort_code = cleaning::ETooEarly)]
+fun for_7_days_the_owner_alone_deletes_invocations() {
+    let (mut stage, _, execution) = begun();
+    let invocation = stage.carry(execution, true);
+    let invocation = stage.runner().next_tx(EVE).take_shared_by_id<Invocation>(invocation);
+    stage.execution_tx!(EVE, execution, |execution, _, _, _, clock, ctx| {
+        cleaning::clean_invocation(execution, invocation, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = cleaning::ETooEarly)]
+fun for_7_days_the_owner_alone_deletes_the_execution() {
+    let (mut stage, _, execution) = begun();
+    stage.expire(execution);
+    stage.delete_execution(EVE, execution);
     abort
 }
 
@@ -75,6 +117,16 @@ fun an_invocation_is_deleted_with_its_execution() {
     });
     stage.delete_execution(BOB, execution);
     stage.end();
+}
+
+/// Lets Eve remove something of an execution that has just ended.
+macro fun clean_as_a_stranger($f: |&mut Execution, &Clock, &mut TxContext|) {
+    let (mut stage, _, execution) = begun();
+    stage.expire(execution);
+    stage.execution_tx!(EVE, execution, |execution, _, _, _, clock, ctx| {
+        $f(execution, clock, ctx);
+    });
+    abort
 }
 
 fun begun(): (Stage, ID, ID) {

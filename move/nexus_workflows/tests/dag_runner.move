@@ -164,6 +164,29 @@ public fun edges(self: &mut Columns): &mut vector<vector<u16>> { &mut self.edges
 
 public fun defaults(self: &mut Columns): &mut vector<u16> { &mut self.defaults }
 
+// === More of them ===
+
+/// One more edge from a vertex.
+public fun lead(self: &mut Columns, from: u8, variant: vector<u8>, row: vector<u16>) {
+    self.leading.push_back(from);
+    self.variants.push_back(variant);
+    self.edges.push_back(row);
+}
+
+/// One more input port of a vertex.
+public fun port(self: &mut Columns, vertex: u8, name: vector<u8>, flags: u8) {
+    self.ports.push_back(vertex);
+    self.names.push_back(name);
+    self.flags.push_back(flags);
+}
+
+/// One more list of a region.
+public fun collect(self: &mut Columns, block: u8, row: vector<u16>, sources: vector<u16>) {
+    self.collecting.push_back(block);
+    self.collects.push_back(row);
+    self.collected.push_back(sources);
+}
+
 // === Writing ===
 
 public fun start(): Runner {
@@ -233,7 +256,10 @@ public macro fun with_dag($f: |&Dag|) {
     });
 }
 
-public fun publish(self: Columns) {
+public fun publish(self: Columns) { self.is_published(); }
+
+/// Whether everybody can read what the columns make, once they are checked.
+public fun is_published(self: Columns): bool {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);
@@ -243,7 +269,10 @@ public fun publish(self: Columns) {
         dag.publish(ctx);
         name.share();
     });
+    runner.next_tx(ALICE);
+    let is_there = test_scenario::has_most_recent_immutable<Dag>();
     runner.end();
+    is_there
 }
 
 public fun publish_with(edge: u64, place: u64, value: u16) {

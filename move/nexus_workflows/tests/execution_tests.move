@@ -2,22 +2,31 @@
 #[test_only]
 module nexus_workflows::execution_tests;
 
-use nexus_tools::invocation::{Self, Invocation};
+use nexus_tools::invocation;
 use nexus_tools::leader::Leader;
-use nexus_tools::leader_registry::LeaderRegistry;
 use nexus_tools::state;
-use nexus_tools::test_runner::{Self, mint, port};
+use nexus_tools::test_runner::{Self, field, mint, port, told};
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution::{Self, Execution};
+use nexus_workflows::execution_runner::{
+    advance,
+    assert_ended,
+    begin,
+    last_invocation,
+    request,
+    terms,
+};
 use nexus_workflows::schedule_runner::{Self, Stage};
 use std::unit_test::assert_eq;
 use sui::clock::Clock;
+use sui::event;
 use sui::test_scenario;
 
 const ALICE: address = @0xA;
 const BOB: address = @0xB;
 const EVE: address = @0xE;
 const LEE: address = @0x1;
+const MAX: address = @0x2;
 
 const FLOW_2: vector<u8> = b"xyz.example.other@1";
 const OTHER: vector<u8> = b"xyz.example.other_tool@1";
@@ -126,6 +135,41 @@ fun owner_names_other_leaders() {
     stage.end();
 }
 
+#[test, expected_failure(abort_code = execution::ELeaderNotActive)]
+fun leader_that_takes_no_invocations_is_not_named_later() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    let max = stage.max();
+    stage.runner().leader_tx!(MAX, max, |leader, _, _, ctx| leader.deactivate(ctx));
+    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.name_leader(leader, ctx));
+    abort
+}
+
+#[test, expected_failure(abort_code = execution::ELeaderNotActive)]
+fun leader_that_takes_no_invocations_is_no_backup() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    let max = stage.max();
+    stage.runner().leader_tx!(MAX, max, |leader, _, _, ctx| leader.deactivate(ctx));
+    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.name_backup(leader, ctx));
+    abort
+}
+
+#[test]
+fun execution_lasts_90_days_and_has_ports_as_large_as_there_are_at_most() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms().with_time(90 * DAY_MS).with_outcome_bytes(65_536));
+    stage.runner().advance(90 * DAY_MS - 1);
+    stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| assert!(!execution.is_ended()));
+    stage.runner().advance(1);
+    stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| {
+        execution.expire(clock);
+        assert_eq!(event::events_by_type<execution::ExecutionStopped>(), vector[]);
+    });
+    stage.assert_ended(id);
+    stage.end();
+}
+
 // === Requests ===
 
 #[test, expected_failure(abort_code = execution::EWrongDag)]
@@ -200,6 +244,8 @@ fun short_funds_request_nothing_until_they_are_filled_up() {
     assert!(!stage.request(LEE, id));
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, ctx| {
         execution.refill(mint(FUNDS_MIST, ctx));
+        let refilled = vector[field(id), field(FUNDS_MIST), field(PRICE_MIST + FUNDS_MIST)];
+        assert_eq!(told<execution::ExecutionRefilled>(), refilled.flatten());
         assert_eq!(execution.funds_mist(), PRICE_MIST + FUNDS_MIST);
     });
     assert!(stage.request(LEE, id));
@@ -397,6 +443,8 @@ fun owner_cancels_and_what_is_under_way_is_still_closed() {
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
         execution.cancel(clock, ctx);
         assert!(!execution.is_ended());
+        let stopped = vector[field(id), field(b"cancelled".to_ascii_string())];
+        assert_eq!(told<execution::ExecutionStopped>(), stopped.flatten());
     });
     assert!(!stage.request(LEE, id));
     stage.runner().advance(60_000);
@@ -445,125 +493,38 @@ fun anyone_ends_what_lasts_too_long() {
     let mut stage = schedule_runner::start();
     let id = stage.begin(terms());
     stage.runner().advance(HOUR_MS);
-    stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| execution.expire(clock));
+    stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| {
+        execution.expire(clock);
+        assert_eq!(event::events_by_type<execution::ExecutionStopped>(), vector[]);
+    });
+    stage.assert_ended(id);
+    stage.end();
+}
+
+#[test]
+fun what_is_under_way_when_the_time_is_over_is_still_closed() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    assert!(stage.request(LEE, id));
+    stage.runner().advance(HOUR_MS);
+    stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| {
+        execution.expire(clock);
+        assert!(!execution.is_ended());
+        let stopped = vector[field(id), field(b"timed_out".to_ascii_string())];
+        assert_eq!(told<execution::ExecutionStopped>(), stopped.flatten());
+    });
+    assert!(stage.advance(LEE, id));
     stage.assert_ended(id);
     stage.end();
 }
 
 // === Helpers ===
 
-/// What an execution is begun with.
-public struct Terms has copy, drop {
-    revision: u64,
-    group: u8,
-    prices: vector<u64>,
-    outcome_bytes: u64,
-    steps: u64,
-    lasts_ms: u64,
-    funds_mist: u64,
-}
-
-fun terms(): Terms {
-    Terms {
-        revision: 0,
-        group: 0,
-        prices: vector[PRICE_MIST],
-        outcome_bytes: MAX_OUTCOME_BYTES,
-        steps: 10,
-        lasts_ms: HOUR_MS,
-        funds_mist: FUNDS_MIST,
-    }
-}
-
-fun with_revision(mut self: Terms, revision: u64): Terms { self.revision = revision; self }
-
-fun with_group(mut self: Terms, group: u8): Terms { self.group = group; self }
-
-fun with_prices(mut self: Terms, prices: vector<u64>): Terms { self.prices = prices; self }
-
-fun with_outcome_bytes(mut self: Terms, bytes: u64): Terms { self.outcome_bytes = bytes; self }
-
-fun with_steps(mut self: Terms, steps: u64): Terms { self.steps = steps; self }
-
-fun with_time(mut self: Terms, lasts_ms: u64): Terms { self.lasts_ms = lasts_ms; self }
-
-fun with_funds(mut self: Terms, funds_mist: u64): Terms { self.funds_mist = funds_mist; self }
-
 use fun begin as Stage.begin;
-
-/// Lets Bob begin an execution that Lee carries.
-fun begin(stage: &mut Stage, terms: Terms): ID {
-    let (dag, lee) = (stage.dag(), stage.lee());
-    let scenario = stage.runner().next_tx(BOB);
-    let registry = scenario.take_shared<LeaderRegistry>();
-    let leader = scenario.take_shared_by_id<Leader>(lee);
-    let dag = scenario.take_immutable_by_id<Dag>(dag);
-    let clock = scenario.take_shared<Clock>();
-    let funds = mint(terms.funds_mist, scenario.ctx());
-    let mut execution = execution::begin(
-        &registry,
-        terms.revision,
-        &dag,
-        terms.group,
-        &leader,
-        terms.prices,
-        terms.outcome_bytes,
-        terms.steps,
-        terms.lasts_ms,
-        funds,
-        &clock,
-        scenario.ctx(),
-    );
-    execution.give(0, port(b"a", b"1"), scenario.ctx());
-    assert!(execution.owner() == BOB && execution.dag() == object::id(&dag));
-    let id = object::id(&execution);
-    execution.share();
-    test_scenario::return_shared(clock);
-    test_scenario::return_immutable(dag);
-    test_scenario::return_shared(leader);
-    test_scenario::return_shared(registry);
-    id
-}
-
 use fun request as Stage.request;
-
-fun request(stage: &mut Stage, sender: address, id: ID): bool {
-    let mut requested = false;
-    stage.execution_tx!(sender, id, |execution, dag, tool, leader, clock, ctx| {
-        requested = execution.request(dag, tool, leader, 0, vector[], clock, ctx);
-    });
-    requested
-}
-
 use fun last_invocation as Stage.last_invocation;
-
-fun last_invocation(stage: &mut Stage): Invocation {
-    let scenario = stage.runner().next_tx(LEE);
-    let id = test_scenario::most_recent_id_shared<Invocation>().destroy_some();
-    scenario.take_shared_by_id<Invocation>(id)
-}
-
 use fun advance as Stage.advance;
-
-fun advance(stage: &mut Stage, sender: address, id: ID): bool {
-    let mut invocation = stage.last_invocation();
-    let mut advanced = false;
-    stage.execution_tx!(sender, id, |execution, dag, _, _, clock, ctx| {
-        advanced = execution.advance(dag, &mut invocation, clock, ctx);
-    });
-    test_scenario::return_shared(invocation);
-    advanced
-}
-
 use fun assert_ended as Stage.assert_ended;
-
-/// It has ended, and holds nothing.
-fun assert_ended(stage: &mut Stage, id: ID) {
-    stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
-        assert!(execution.is_ended());
-        assert_eq!(execution.funds_mist(), 0);
-    });
-}
 
 /// A transaction of `$sender` on an execution and a leader.
 macro fun leaders_tx(

@@ -4,8 +4,10 @@ module nexus_workflows::inputs_tests;
 
 use nexus_tools::invocation::Invocation;
 use nexus_tools::leader::Leader;
+use nexus_tools::on_chain_call;
 use nexus_tools::signed_outcome;
 use nexus_tools::test_runner::{Self, key, ok, sum};
+use nexus_tools::tool::Tool;
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution::Execution;
 use nexus_workflows::inputs;
@@ -87,6 +89,36 @@ fun inputs_of_another_invocation_settle_nothing() {
     let lee = stage.lee();
     let other = stage.runner().request(BOB, ADD, vector[lee]);
     settle_signed(&mut stage, execution, invocation, other);
+    abort
+}
+
+#[test, expected_failure(abort_code = on_chain_call::ENotOnChain)]
+fun attempt_of_a_tool_that_is_not_on_chain_is_not_opened() {
+    let (mut stage, execution, invocation) = requested();
+    let tool = stage.tool();
+    let scenario = stage.runner().next_tx(LEE);
+    let execution = scenario.take_shared_by_id<Execution>(execution);
+    let invocation = scenario.take_shared_by_id<Invocation>(invocation);
+    let dag = scenario.take_immutable<Dag>();
+    let tool = scenario.take_shared_by_id<Tool>(tool);
+    let inputs = inputs::of(&execution, &dag, &invocation);
+    let _call = inputs.open(&execution, &invocation, &tool);
+    abort
+}
+
+#[test, expected_failure(abort_code = inputs::EWrongInputs)]
+fun inputs_of_another_invocation_open_nothing() {
+    let (mut stage, execution, invocation) = requested();
+    let (lee, tool) = (stage.lee(), stage.tool());
+    let other = stage.runner().request(BOB, ADD, vector[lee]);
+    let scenario = stage.runner().next_tx(LEE);
+    let execution = scenario.take_shared_by_id<Execution>(execution);
+    let invocation = scenario.take_shared_by_id<Invocation>(invocation);
+    let dag = scenario.take_immutable<Dag>();
+    let tool = scenario.take_shared_by_id<Tool>(tool);
+    let inputs = inputs::of(&execution, &dag, &invocation);
+    let other = scenario.take_shared_by_id<Invocation>(other);
+    let _call = inputs.open(&execution, &other, &tool);
     abort
 }
 

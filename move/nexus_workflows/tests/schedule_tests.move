@@ -476,6 +476,21 @@ fun events_wait_for_the_pause_and_for_what_runs() {
     stage.end();
 }
 
+/// Whoever looks at them later sees by the time that they do not count.
+#[test]
+fun events_up_to_when_an_execution_ended_do_not_count() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(on_event());
+    assert!(stage.tell(schedule, 1, 0, 0));
+    let (execution, began_at_ms) = (stage.last_execution(), stage.now_ms());
+    assert_eq!(stage.next_at_ms(schedule), option::some(began_at_ms + 5_000));
+    stage.runner().advance(60_000);
+    stage.carry(execution, true);
+    assert!(stage.collect(schedule, execution));
+    assert_eq!(stage.next_at_ms(schedule), option::some(began_at_ms + 60_001));
+    stage.end();
+}
+
 // === Helpers ===
 
 use fun tell as Stage.tell;

@@ -10,7 +10,7 @@ from nexus_tools.localnet.compiler.package_sources import (
     read_package,
 )
 from nexus_tools.localnet.compiler.sources import published_sources, read_sources, sources_digest
-from nexus_tools.localnet.compiler.stubs import stubs_of
+from nexus_tools.localnet.compiler.stubs import interface_of, stubs_of
 
 if TYPE_CHECKING:
     from nexus_tools.localnet.compiler.builder import (
@@ -43,6 +43,7 @@ __all__ = [
     "build_package",
     "build_to_publish",
     "install_builder",
+    "interface_of",
     "published_sources",
     "read_package",
     "read_sources",

@@ -73,6 +73,17 @@ def _stub_package(package: FrameworkPackage, *, with_entries: bool) -> Mapping[s
     return files
 
 
+def interface_of(name: str, modules: Sequence[bytes]) -> Mapping[str, str]:
+    """The stub package of modules that are at no address yet, as the named one: path -> text."""
+    manifest = f'[package]\nname = "{name}"\nedition = "2024"\n\n[addresses]\n{name} = "0x0"\n'
+    files = {"Move.toml": manifest}
+    for data in modules:
+        module = deserialize(data)
+        text = stub(module).replace(f"{_address(module.address)}::", f"{name}::")
+        files[f"sources/{module.name}.move"] = text
+    return files
+
+
 def stub(module: CompiledModule, *, with_entries: bool = False) -> str:
     """The Move source that declares what `module` offers, and its entry functions if asked."""
     return _Stub(module, with_entries=with_entries).render()

@@ -107,7 +107,7 @@ class _Reader:
         for constant in module.constants:
             self._result.constants[module.path, constant.name] = constant.value
         for each in module.imports:
-            if each.keyword == "use":
+            if each.keyword == "use" and each.words[0] != "fun":  # that names a method
                 names = _imports(each.words)
                 self._result.uses |= {(module.path, name): target for name, target in names}
         for function in module.functions:

@@ -7,7 +7,7 @@ from itertools import islice, zip_longest
 
 from msgspec import Struct
 
-from nexus_tools.bytecode import CleverError, clever_error, deserialize
+from nexus_tools.bytecode import CleverError, clever_error, deserialize_published
 from nexus_tools.localnet.framework import FRAMEWORK_NAMES, Release
 from nexus_tools.localnet.move_test.build import MoveTestBuild
 from nexus_tools.localnet.move_test.failure import Failure, Frame
@@ -38,7 +38,7 @@ class Explainer:
 
     def __init__(self, build: MoveTestBuild) -> None:
         self._names = build.names
-        compiled = [(deserialize(data), data) for data in build.modules]
+        compiled = [(deserialize_published(data), data) for data in build.modules]
         tested = {(module.address, module.name): data for module, data in compiled}
         self._modules = {**_framework_modules(build.release), **tested}
         sources = {**build.dependencies, **build.sources}
@@ -115,7 +115,7 @@ class Explainer:
 @lru_cache(maxsize=4)
 def _framework_modules(release: Release) -> Mapping[tuple[bytes, str], bytes]:
     return {
-        (address, deserialize(data).name): data
+        (address, deserialize_published(data).name): data
         for address, package in release.packages.items()
         for data in package.modules
     }

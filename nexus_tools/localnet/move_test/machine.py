@@ -1,6 +1,7 @@
 """The machine of a test run: the framework with what it has for tests, and the tested package."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -9,6 +10,7 @@ from nexus_tools.bytecode import (
     FunctionDefinition,
     Visibility,
     deserialize,
+    deserialize_published,
     relocate_module,
     serialize,
 )
@@ -46,7 +48,7 @@ def machine_for_tests(build: MoveTestBuild, natives: NativeTable | None = None) 
     Its modules may have other addresses, too: those are packages then. `natives` are its own.
     """
     packages = {
-        package.id: _extended(package, build.framework.get(bytes(package.id), ()))
+        package.id: _extended(package, tuple(build.framework.get(bytes(package.id), ())))
         for package in framework_packages(build.release)
     }
     packages |= _tested(build.modules, packages)
@@ -58,18 +60,19 @@ def machine_for_tests(build: MoveTestBuild, natives: NativeTable | None = None) 
 def _tested(modules: Sequence[bytes], others: Iterable[Address]) -> dict[Address, MovePackage]:
     by_address: dict[Address, list[bytes]] = {ZERO: []}
     for data in modules:
-        by_address.setdefault(Address(deserialize(data).address), []).append(data)
+        by_address.setdefault(Address(deserialize_published(data).address), []).append(data)
     known = dict.fromkeys((*others, *by_address))
     linkage = tuple(Linkage(package, package, 1) for package in known)
     packages = {}
     for address, files in by_address.items():
-        compiled = [deserialize(data) for data in files]
+        compiled = [deserialize_published(data) for data in files]
         named, origins = _files(compiled, files), _origins(address, compiled)
         packages[address] = MovePackage(address, 1, named, origins, linkage)
     return packages
 
 
-def _extended(package: MovePackage, modules: Sequence[bytes]) -> MovePackage:
+@lru_cache(maxsize=16)
+def _extended(package: MovePackage, modules: tuple[bytes, ...]) -> MovePackage:
     compiled = [deserialize(data) for data in modules]
     # They were compiled at 0x0, and are to be called at the address of the release's package.
     moved = [

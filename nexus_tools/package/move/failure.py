@@ -22,8 +22,6 @@ def port(
 ) -> Result:
     """The ports of a failure, `reason` and `detail`, as JSON strings.
 
-    A detail that a string in JSON would have to escape is left out.
-
     Returns `Value`.
     """
     return builder.move_call(

@@ -61,7 +61,7 @@ def test_imports_are_known_by_the_names_that_they_get():
 
 
 def test_an_import_inside_a_function_is_none_of_the_module():
-    body = "use x::y; fun f() { use z::y; use q::r as k; y::g(); k::h() }"
+    body = "use x::y; use fun g as T.y; fun f() { use z::y; use q::r as k; y::g(); k::h() }"
     assert read_test_source("a.move", f"module a::m {{ {body} }}").uses == {("a::m", "y"): "x::y"}
 
 

@@ -211,6 +211,21 @@ class ExecutionLeadersChanged(MoveStruct, frozen=True):
     )
 
 
+class ExecutionStopped(MoveStruct, frozen=True):
+    """An execution was cancelled or has timed out while something is under way.
+
+    That is still closed.
+    """
+
+    execution: Address
+    status: str
+
+    move_name = "execution::ExecutionStopped"
+    bcs: ClassVar[_bcs.Codec[ExecutionStopped]] = _bcs.late(
+        lambda: _bcs.struct(ExecutionStopped, _bcs.address, _bcs.string)
+    )
+
+
 class ExecutionEnded(MoveStruct, frozen=True):
     """An execution has ended, and what was left of its funds is its owner's, or its schedule's."""
 
@@ -301,6 +316,7 @@ AnyEvent: TypeAlias = (
     | ExecutionShort
     | ExecutionRefilled
     | ExecutionLeadersChanged
+    | ExecutionStopped
     | ExecutionEnded
 )
 

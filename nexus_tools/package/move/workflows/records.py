@@ -81,7 +81,7 @@ class RunRecord(MoveStruct, frozen=True):
     invocation: Address
     """Its last invocation, or 0x0."""
     refusal: str
-    """Why it was not invoked the last time, if it was not."""
+    """Why it was not invoked the last time, if it was not; or that its answer lacked a port."""
     deliveries: tuple[Delivery, ...]
 
     move_name = "records::RunRecord"

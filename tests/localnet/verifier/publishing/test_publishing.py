@@ -26,7 +26,7 @@ def publish(node, module):
     node.fund(SENDER, 2 * BUDGET)
     coin = node.ledger.owned_by(SENDER, GAS_COIN)[-1]
     builder = TransactionBuilder()
-    builder.transfer_objects([builder.split_coins(builder.gas, [1])[0]], SENDER)
+    builder.transfer_objects([builder.split_coins(builder.gas, [1])[0]], Address.of(9))
     cap = builder.publish([module], DEPENDENCIES)
     builder.transfer_objects([cap], SENDER)
     gas = GasData((coin.reference(),), SENDER, 1000, BUDGET)

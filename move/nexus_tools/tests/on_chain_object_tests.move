@@ -1,0 +1,141 @@
+/// The objects of on-chain tools byte by byte, with their fields in order, as clients read them.
+#[test_only]
+module nexus_tools::on_chain_object_tests;
+
+use nexus_tools::function;
+use nexus_tools::invocation::Invocation;
+use nexus_tools::on_chain_call;
+use nexus_tools::on_chain_runner::{Self, Count};
+use nexus_tools::test_runner::{Self, Runner, field, port};
+use std::bcs;
+use std::unit_test::assert_eq;
+use sui::test_scenario;
+
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+const MAX: address = @0x2;
+
+const COUNT: vector<u8> = b"xyz.example.count@1";
+const START_MS: u64 = 1_000_000;
+const DAY_MS: u64 = 86_400_000;
+
+#[test]
+fun definition_of_an_on_chain_tool() {
+    let mut ctx = tx_context::dummy();
+    let publisher = on_chain_runner::publisher(&mut ctx);
+    let types = vector[b"u8".to_ascii_string(), b"u64".to_ascii_string()];
+    let objects = vector[@0x6.to_id(), @0x8.to_id()];
+    let function = function::of<Count>(&publisher, types, objects, 7, true);
+    publisher.burn();
+    let fields = vector[
+        field(COUNT),
+        field(b"onchain"),
+        field(b"0xA::on_chain_runner::count"),
+        field(b"Counts."),
+        field(b"{}"),
+        field(b"{}"),
+        field(10_000u64),
+        // There is a function.
+        x"01",
+        field(witness()),
+        field(vector[b"u8", b"u64"]),
+        field(vector[@0x6, @0x8]),
+        field(7u64),
+        field(true),
+    ].flatten();
+    assert_eq!(bcs::to_bytes(&on_chain_runner::define(COUNT, function, 10_000)), fields);
+}
+
+#[test]
+fun invocation_for_leaders() {
+    let (mut runner, lee, id) = requested(false, 10_000);
+    // Its window has 15 s beyond the time of the tool.
+    let terms = terms(&runner, lee, id, 10_000, 25_000, false);
+    assert_is(&mut runner, id, vector[terms, field(11_286_300u64), x"00"].flatten());
+    runner.end();
+}
+
+#[test]
+fun call_that_anyone_settled() {
+    let (mut runner, lee, id) = requested(true, 30 * DAY_MS);
+    runner.advance(29 * DAY_MS);
+    on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, _, clock, ctx| {
+        let mut call = on_chain_call::open(invocation, tool);
+        assert_eq!(call.requested_at_ms(), START_MS);
+        assert_eq!(call.expires_at_ms(), START_MS + 30 * DAY_MS);
+        on_chain_runner::count(&mut call);
+        call.close_by_anyone(invocation, clock, ctx);
+    });
+    let fields = vector[
+        terms(&runner, lee, id, 30 * DAY_MS, 30 * DAY_MS, true),
+        field(0u64),
+        x"01",
+        field(b"ok"),
+        field(port(b"result", b"12345679")),
+        // Where a leader stands otherwise.
+        field(MAX),
+        field(START_MS + 29 * DAY_MS),
+    ].flatten();
+    assert_is(&mut runner, id, fields);
+    runner.end();
+}
+
+// === Helpers ===
+
+/// The type of the witness, as Sui writes it.
+fun witness(): vector<u8> {
+    b"0000000000000000000000000000000000000000000000000000000000000000::on_chain_runner::Count"
+}
+
+/// Bob's invocation of a tool of Alice's that costs 5 000 MIST and takes 7 000 000 of gas, with Lee's
+/// leader.
+fun requested(for_anyone: bool, timeout_ms: u64): (Runner, ID, ID) {
+    let (mut runner, lee) = test_runner::alice_and_lee();
+    on_chain_runner::register(&mut runner, COUNT, 7_000_000, for_anyone, timeout_ms, 5_000);
+    let id = runner.request(BOB, COUNT, vector[lee]);
+    (runner, lee, id)
+}
+
+/// That invocation but for its payment and its state.
+fun terms(
+    runner: &Runner,
+    lee: ID,
+    id: ID,
+    timeout_ms: u64,
+    window_ms: u64,
+    for_anyone: bool,
+): vector<u8> {
+    vector[
+        field(id),
+        field(runner.id_of(COUNT)),
+        field(COUNT),
+        field(BOB),
+        // It is no attempt.
+        x"00",
+        field(test_runner::inputs()),
+        field(vector[lee]),
+        field(START_MS),
+        field(timeout_ms),
+        field(window_ms),
+        field(5_000u64),
+        field(ALICE),
+        // Settling pays the gas, too; failing does not.
+        field(10_521_300u64),
+        field(1_521_300u64),
+        field(7_600u64),
+        field(100u64),
+        // No detail is kept.
+        field(false),
+        // By a call.
+        x"02",
+        field(for_anyone),
+        field(0u64),
+        field(1u64),
+    ].flatten()
+}
+
+fun assert_is(runner: &mut Runner, id: ID, fields: vector<u8>) {
+    let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(id);
+    assert_eq!(bcs::to_bytes(&invocation), fields);
+    test_scenario::return_shared(invocation);
+}

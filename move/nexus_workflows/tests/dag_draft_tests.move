@@ -1,0 +1,170 @@
+/// Who may begin a workflow, under which FQN, and what it knows then.
+#[test_only]
+module nexus_workflows::dag_draft_tests;
+
+use nexus_tools::name::Name;
+use nexus_tools::owner;
+use nexus_tools::test_runner::{name_of, Runner};
+use nexus_tools::tool_registry::{Self, ToolRegistry};
+use nexus_workflows::dag::{Self, Dag};
+use nexus_workflows::dag_registry::DagRegistry;
+use nexus_workflows::dag_runner::{dag_tx, draft, draft_version, start};
+use std::unit_test::assert_eq;
+use sui::test_scenario;
+
+const ADMIN: address = @0xAD;
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+const ADD: vector<u8> = b"xyz.example.add@1";
+const SUB: vector<u8> = b"xyz.example.sub@1";
+const FLOW: vector<u8> = b"xyz.example.flow@1";
+const FLOW_2: vector<u8> = b"xyz.example.flow@2";
+
+#[test]
+fun a_draft_names_its_tools_in_order() {
+    let mut runner = start();
+    runner.register(BOB, SUB, 0, vector[]);
+    let (add, sub) = (runner.id_of(ADD), runner.id_of(SUB));
+    dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
+        let (dag, name) = draft(dags, tools, ctx);
+        assert_eq!(*dag.tools(), vector[add]);
+        assert_eq!(name.owner().owner(), ALICE);
+        assert_eq!(object::id(&dag), dags.dag_id(FLOW.to_ascii_string()));
+        assert_eq!(dag.groups(), 0);
+        let second = draft_version(dags, tools, &name, FLOW_2, vector[SUB, ADD, SUB], ctx);
+        assert_eq!(*second.tools(), vector[sub, add, sub]);
+        assert_eq!(second.digest(), b"");
+        assert_eq!(object::id(&second), dags.dag_id(FLOW_2.to_ascii_string()));
+        dag.keep(ctx);
+        second.keep(ctx);
+        name.share();
+    });
+    runner.next_tx(ALICE);
+    assert_eq!(test_scenario::ids_for_address<Dag>(ALICE).length(), 2);
+    runner.end();
+}
+
+#[test]
+fun a_description_may_have_4096_bytes() {
+    let mut runner = start();
+    dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
+        let fqn = FLOW.to_ascii_string();
+        let text = vector::tabulate!(4_096, |_| 32u8).to_string();
+        let (dag, name) = dag::draft(dags, tools, fqn, text, b"digest", vector[], ctx);
+        assert!(dags.contains(fqn));
+        assert!(dag.tools().is_empty());
+        dag.keep(ctx);
+        name.share();
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun a_stranger_adds_no_version() {
+    let mut runner = start();
+    write_and_keep(&mut runner);
+    name_tx!(&mut runner, BOB, FLOW, |name, dags, tools, ctx| {
+        draft_version(dags, tools, name, FLOW_2, vector[ADD], ctx).keep(ctx);
+    });
+    abort
+}
+
+#[test]
+fun who_owns_the_name_adds_a_version_later() {
+    let mut runner = start();
+    write_and_keep(&mut runner);
+    name_tx!(&mut runner, ALICE, FLOW, |name, dags, tools, ctx| {
+        let second = draft_version(dags, tools, name, FLOW_2, vector[ADD], ctx);
+        assert_eq!(second.fqn(), FLOW_2.to_ascii_string());
+        second.keep(ctx);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = dag::EFqnTaken)]
+fun a_tool_has_its_fqn_for_itself() {
+    let mut runner = start();
+    name_tx!(&mut runner, ALICE, ADD, |name, dags, tools, ctx| {
+        draft_version(dags, tools, name, ADD, vector[ADD], ctx).keep(ctx);
+    });
+    abort
+}
+
+#[test]
+fun a_workflow_may_be_a_version_of_a_tool() {
+    let mut runner = start();
+    name_tx!(&mut runner, ALICE, ADD, |name, dags, tools, ctx| {
+        let fqn = b"xyz.example.add@2";
+        let dag = draft_version(dags, tools, name, fqn, vector[ADD], ctx);
+        assert!(dags.contains(fqn.to_ascii_string()) && !tools.contains(fqn.to_ascii_string()));
+        dag.keep(ctx);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool_registry::ENotAccepting)]
+fun a_registry_that_accepts_nothing_takes_no_version() {
+    let mut runner = start();
+    write_and_keep(&mut runner);
+    accept_nothing(&mut runner);
+    name_tx!(&mut runner, ALICE, FLOW, |name, dags, tools, ctx| {
+        draft_version(dags, tools, name, FLOW_2, vector[ADD], ctx).keep(ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = tool_registry::ENotAccepting)]
+fun a_registry_that_accepts_nothing_takes_no_name() {
+    let mut runner = start();
+    accept_nothing(&mut runner);
+    write_and_keep(&mut runner);
+    abort
+}
+
+#[test, expected_failure(abort_code = dag::EInvalidFqn)]
+fun an_fqn_is_looked_at_before_its_name() {
+    let mut runner = start();
+    dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
+        // The name is taken.
+        let fqn = b"xyz.example.add@02".to_ascii_string();
+        let (dag, name) = dag::draft(dags, tools, fqn, b"".to_string(), b"", vector[], ctx);
+        dag.keep(ctx);
+        name.share();
+    });
+    abort
+}
+
+// === Making ===
+
+/// A transaction of `$sender` on the name of `$fqn` and the registries.
+macro fun name_tx(
+    $runner: &mut Runner,
+    $sender: address,
+    $fqn: vector<u8>,
+    $f: |&Name, &mut DagRegistry, &ToolRegistry, &mut TxContext|,
+) {
+    let runner = $runner;
+    let id = runner.id_of(name_of($fqn));
+    let scenario = runner.next_tx($sender);
+    let name = scenario.take_shared_by_id<Name>(id);
+    let mut dags = scenario.take_shared<DagRegistry>();
+    let tools = scenario.take_shared<ToolRegistry>();
+    $f(&name, &mut dags, &tools, scenario.ctx());
+    test_scenario::return_shared(tools);
+    test_scenario::return_shared(dags);
+    test_scenario::return_shared(name);
+}
+
+fun write_and_keep(runner: &mut Runner) {
+    dag_tx!(runner, ALICE, |dags, tools, ctx| {
+        let (dag, name) = draft(dags, tools, ctx);
+        dag.keep(ctx);
+        name.share();
+    });
+}
+
+fun accept_nothing(runner: &mut Runner) {
+    runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| {
+        tools.configure(admin, false, 1_000_000_000, 604_800_000, 1_000, 120_000, 100, ctx);
+    });
+}

@@ -1,0 +1,287 @@
+/// Executions that schedules begin, what they leave, and when nothing is left of one.
+#[test_only]
+module nexus_workflows::execution_end_tests;
+
+use nexus_tools::invocation::Invocation;
+use nexus_tools::leader::Leader;
+use nexus_tools::leader_registry::{Self, LeaderRegistry};
+use nexus_tools::run;
+use nexus_tools::test_runner::{field, port, told};
+use nexus_tools::version;
+use nexus_workflows::dag::Dag;
+use nexus_workflows::execution;
+use nexus_workflows::execution_runner::{
+    advance,
+    begin,
+    change,
+    request,
+    settle,
+    terms,
+    with_fan,
+    with_nothing_to_do,
+};
+use nexus_workflows::schedule_runner::{Self, Stage};
+use std::unit_test::assert_eq;
+use sui::balance;
+use sui::clock::Clock;
+use sui::sui::SUI;
+use sui::test_scenario;
+
+const BOB: address = @0xB;
+const EVE: address = @0xE;
+const LEE: address = @0x1;
+
+const START_MS: u64 = 1_000_000;
+const FUNDS_MIST: u64 = 30_000_000;
+const LASTS_MS: u64 = 600_000;
+/// Of the schedule that begins executions here.
+const SCHEDULE: address = @0x5C;
+
+// === Settings ===
+
+#[test, expected_failure(abort_code = leader_registry::ENotAccepting)]
+fun nothing_begins_while_no_invocations_are_taken() {
+    let mut stage = schedule_runner::start();
+    stage.runner().configure_leaders(false);
+    stage.begin(terms().with_revision(1).with_outcome_bytes(1));
+    abort
+}
+
+#[test, expected_failure(abort_code = version::EWrongVersion)]
+fun nothing_begins_with_a_registry_of_another_version() {
+    let mut stage = schedule_runner::start();
+    stage.runner().tx!(EVE, |_, leaders, _, _| leaders.set_version_for_testing(0));
+    stage.begin(terms());
+    abort
+}
+
+#[test]
+fun execution_keeps_the_settings_with_which_it_began() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.runner().configure_leaders(false);
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+        // A MIST for each byte would be less than the 12 842 800 of before.
+        assert_eq!(execution.funds_mist(), 100_000_000 - 12_842_800);
+    });
+    stage.end();
+}
+
+// === Entry values ===
+
+#[test]
+fun entry_values_are_those_of_their_vertex_and_port() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.execution_tx!(BOB, id, |execution, _, _, _, _, ctx| {
+        execution.give(7, port(b"b", b"22"), ctx);
+        let (a, b) = (b"a".to_ascii_string(), b"b".to_ascii_string());
+        assert_eq!(execution.entry(0, &a), option::some(port(b"a", b"1").port(&a)));
+        assert_eq!(execution.entry(7, &b), option::some(port(b"b", b"22").port(&b)));
+        assert_eq!(execution.entry(0, &b), option::none());
+        assert_eq!(execution.entry(7, &a), option::none());
+        assert_eq!(execution.entry(1, &a), option::none());
+        // Nobody else's values went with these.
+        execution.remove_entry(7);
+        execution.remove_entry(7);
+        assert_eq!(execution.entry(7, &b), option::none());
+        assert_eq!(execution.entry(0, &a), option::some(port(b"a", b"1").port(&a)));
+    });
+    stage.end();
+}
+
+// === Schedules ===
+
+/// 143 bytes of an object, 224 of the fields, and 316 of the one record.
+#[test]
+fun schedule_begins_an_execution_and_learns_what_that_stored() {
+    let mut stage = schedule_runner::start();
+    let (id, bytes) = stage.begin_scheduled();
+    assert_eq!(bytes, 683);
+    let begun = vector[
+        field(id),
+        field(stage.dag()),
+        field(b"xyz.example.flow@1"),
+        field(BOB),
+        field(option::some(SCHEDULE.to_id())),
+        field(vector[stage.lee()]),
+        field(0u8),
+        field(FUNDS_MIST),
+        field(START_MS + LASTS_MS),
+        change(vector[run::new(0, vector[])], vector[], vector[], vector[]),
+    ].flatten();
+    assert_eq!(told<execution::ExecutionBegun>(), begun);
+    stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
+        assert_eq!(execution.owner(), BOB);
+        let a = b"a".to_ascii_string();
+        assert_eq!(execution.entry(0, &a), option::some(port(b"a", b"1").port(&a)));
+        assert_eq!(execution.entry(3, &a), option::some(port(b"a", b"33").port(&a)));
+        assert!(!execution.is_left_to(SCHEDULE.to_id()));
+    });
+    // The first record is paid for by the keeper, and not again by who requests.
+    assert!(stage.request(LEE, id));
+    stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
+        assert_eq!(execution.funds_mist(), FUNDS_MIST - 12_842_800);
+    });
+    stage.end();
+}
+
+/// 143 bytes of an object, and 224 of the fields and 8 of the time.
+#[test]
+fun scheduled_execution_in_which_nothing_begins_ends_at_once_and_keeps_its_funds() {
+    let mut stage = schedule_runner::start();
+    stage.with_nothing_to_do();
+    let (id, bytes) = stage.begin_scheduled();
+    assert_eq!(bytes, 375);
+    stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
+        assert_eq!(execution.ended_at_ms(), option::some(START_MS));
+        assert_eq!(execution.funds_mist(), FUNDS_MIST);
+    });
+    stage.end();
+}
+
+#[test]
+fun schedule_collects_once_what_its_execution_left() {
+    let mut stage = schedule_runner::start();
+    let (id, _) = stage.begin_scheduled();
+    stage.runner().advance(4_000);
+    stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
+        assert!(!execution.is_left_to(SCHEDULE.to_id()));
+        execution.cancel(clock, ctx);
+        assert!(execution.is_left_to(SCHEDULE.to_id()));
+        assert!(!execution.is_left_to(@0x5D.to_id()));
+        let (funds, status, ended_at_ms) = execution.collect();
+        assert_eq!(funds.destroy_for_testing(), FUNDS_MIST);
+        assert_eq!(status, b"cancelled".to_ascii_string());
+        assert_eq!(ended_at_ms, START_MS + 4_000);
+        assert_eq!(execution.funds_mist(), 0);
+        assert!(!execution.is_left_to(SCHEDULE.to_id()));
+    });
+    stage.end();
+}
+
+#[test]
+fun what_is_said_to_be_over_too_late_ended_with_its_deadline() {
+    let mut stage = schedule_runner::start();
+    let (id, _) = stage.begin_scheduled();
+    stage.runner().advance(LASTS_MS + 5_000);
+    stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| {
+        execution.expire(clock);
+        assert_eq!(execution.ended_at_ms(), option::some(START_MS + LASTS_MS + 5_000));
+        let (funds, status, ended_at_ms) = execution.collect();
+        assert_eq!(funds.destroy_for_testing(), FUNDS_MIST);
+        assert_eq!(status, b"timed_out".to_ascii_string());
+        assert_eq!(ended_at_ms, START_MS + LASTS_MS);
+    });
+    stage.end();
+}
+
+// === What is left ===
+
+#[test]
+fun execution_is_clean_without_records_invocations_entries_and_a_schedule() {
+    let mut stage = schedule_runner::start();
+    let (id, _) = stage.begin_scheduled();
+    assert!(stage.request(LEE, id));
+    let invocation = stage.settle(b"ok", port(b"out", b"1"));
+    assert!(stage.advance(LEE, id));
+    let invocation = stage.runner().next_tx(BOB).take_shared_by_id<Invocation>(invocation);
+    stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| {
+        // One record, one invocation and two entries, and then one after the other is gone.
+        assert!(!execution.is_clean());
+        execution.remove_entry(0);
+        assert!(!execution.is_clean());
+        execution.remove_entry(3);
+        assert!(!execution.is_clean());
+        execution.records_mut().remove_run(run::new(0, vector[]));
+        assert!(!execution.is_clean());
+        execution.delete_invocation(invocation);
+        assert!(!execution.is_clean());
+        let (funds, _, _) = execution.collect();
+        funds.destroy_for_testing();
+        assert!(execution.is_clean());
+    });
+    stage.end();
+}
+
+#[test]
+fun execution_with_one_entry_value_and_one_invocation_is_not_clean() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    assert!(stage.request(LEE, id));
+    let invocation = stage.settle(b"ok", port(b"out", b"1"));
+    assert!(stage.advance(LEE, id));
+    let invocation = stage.runner().next_tx(BOB).take_shared_by_id<Invocation>(invocation);
+    stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| {
+        execution.records_mut().remove_run(run::new(0, vector[]));
+        assert!(!execution.is_clean());
+        execution.delete_invocation(invocation);
+        assert!(!execution.is_clean());
+        execution.remove_entry(0);
+        assert!(execution.is_clean());
+    });
+    stage.end();
+}
+
+#[test]
+fun execution_with_records_alone_is_not_clean() {
+    let mut stage = schedule_runner::start();
+    stage.with_fan();
+    let id = stage.begin(terms());
+    assert!(stage.request(LEE, id));
+    let invocation = stage.settle(b"ok", port(b"out", b"1"));
+    assert!(stage.advance(LEE, id));
+    let invocation = stage.runner().next_tx(BOB).take_shared_by_id<Invocation>(invocation);
+    stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
+        execution.cancel(clock, ctx);
+        execution.remove_entry(0);
+        execution.delete_invocation(invocation);
+        5u64.do!(|i| {
+            assert!(!execution.is_clean());
+            execution.records_mut().remove_run(run::new(i as u16, vector[]));
+        });
+        assert!(execution.is_clean());
+    });
+    stage.end();
+}
+
+// === Helpers ===
+
+use fun advance as Stage.advance;
+use fun begin as Stage.begin;
+use fun begin_scheduled as Stage.begin_scheduled;
+use fun request as Stage.request;
+use fun settle as Stage.settle;
+use fun with_fan as Stage.with_fan;
+use fun with_nothing_to_do as Stage.with_nothing_to_do;
+
+/// An execution of Bob's that lasts 10 minutes and has entry values of two vertices, and the bytes
+/// that it stored.
+fun begin_scheduled(stage: &mut Stage): (ID, u64) {
+    let (dag, lee) = (stage.dag(), stage.lee());
+    let scenario = stage.runner().next_tx(EVE);
+    let registry = scenario.take_shared<LeaderRegistry>();
+    let leader = scenario.take_shared_by_id<Leader>(lee);
+    let dag = scenario.take_immutable_by_id<Dag>(dag);
+    let clock = scenario.take_shared<Clock>();
+    let prices = vector[5_000_000];
+    let terms = execution::consent(&registry, 0, &dag, 0, &leader, prices, 100, 10, LASTS_MS, 0);
+    let (id, bytes) = execution::begin_scheduled(
+        &dag,
+        0,
+        BOB,
+        SCHEDULE.to_id(),
+        terms.begun_at(clock.timestamp_ms()),
+        balance::create_for_testing<SUI>(FUNDS_MIST),
+        &vector[0, 3],
+        &vector[port(b"a", b"1"), port(b"a", b"33")],
+        &clock,
+        scenario.ctx(),
+    );
+    test_scenario::return_shared(clock);
+    test_scenario::return_immutable(dag);
+    test_scenario::return_shared(leader);
+    test_scenario::return_shared(registry);
+    (id, bytes)
+}

@@ -1,0 +1,388 @@
+/// What each step of an execution takes of its funds, and who gets it, to the MIST.
+///
+/// Storing a byte costs 7 600 MIST. A run's record has 316 bytes, and its invocation 453 if it has
+/// one leader and no path; each number of a path is 4 more. An attempt costs 9 400 000 MIST: the
+/// price of 5 000 000, 3 640 000 for settling (1 640 000 for failing), and 100 bytes of an outcome.
+#[test_only]
+module nexus_workflows::execution_money_tests;
+
+use nexus_tools::test_runner::{assert_paid_at_most, field, port, told};
+use nexus_tools::value::{Self, Ports};
+use nexus_workflows::execution;
+use nexus_workflows::execution_runner::{
+    advance,
+    assert_ended,
+    begin,
+    closed_tx,
+    fail,
+    funds_mist,
+    gather,
+    last_invocation,
+    refill,
+    request,
+    request_iterations,
+    settle,
+    terms,
+    with_fan,
+    with_spread,
+};
+use nexus_workflows::schedule_runner::{Self, Stage};
+use std::unit_test::assert_eq;
+use sui::event;
+use sui::test_scenario;
+
+const BOB: address = @0xB;
+const EVE: address = @0xE;
+const LEE: address = @0x1;
+
+const FUNDS_MIST: u64 = 100_000_000;
+const PRICE_MIST: u64 = 5_000_000;
+
+/// 453 bytes.
+const INVOCATION_MIST: u64 = 3_442_800;
+/// What a request has to find: an attempt, 316 bytes of a record and 1 400 of an invocation.
+const REQUEST_MIST: u64 = 22_441_600;
+/// The same of an iteration, whose record has one number.
+const ITERATION_MIST: u64 = 22_472_000;
+/// For failing an invocation, and 14 bytes of `price_too_high`.
+const REFUSAL_MIST: u64 = 1_746_400;
+/// What a request takes: an attempt, and its invocation.
+const REQUESTED_MIST: u64 = 12_842_800;
+
+// === One run ===
+
+#[test]
+fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    assert_eq!(stage.funds_mist(id), FUNDS_MIST);
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+        assert_eq!(execution.funds_mist(), FUNDS_MIST - REQUESTED_MIST);
+        assert_paid_at_most(LEE, INVOCATION_MIST);
+        assert_paid_at_most(BOB, 0);
+    });
+    let invocation = stage.last_invocation();
+    assert_eq!(invocation.payment_mist(), 9_400_000);
+    test_scenario::return_shared(invocation);
+    // 2 bytes of the variant and 11 of the ports are 98 800 MIST: 661 200 of the 760 000 are left.
+    stage.settle(b"ok", port(b"result", b"3"));
+    stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
+        assert!(execution.advance(dag, invocation, clock, ctx));
+        assert_eq!(invocation.payment_mist(), 0);
+        assert_eq!(execution.funds_mist(), 0);
+        assert_paid_at_most(EVE, 0);
+        assert_paid_at_most(BOB, 87_818_400);
+        let ended = vector[
+            field(id),
+            field(object::id(dag)),
+            field(BOB),
+            field(b"completed"),
+            field(1u64),
+            field(87_818_400u64),
+            field(1_000_000u64),
+        ].flatten();
+        assert_eq!(told<execution::ExecutionEnded>(), ended);
+    });
+    stage.end();
+}
+
+#[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
+fun whoever_requests_gets_no_less_than_it_stored() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        execution.request(dag, tool, leader, 0, vector[], clock, ctx);
+        assert_paid_at_most(LEE, INVOCATION_MIST - 1);
+    });
+    abort
+}
+
+#[test]
+fun request_is_made_with_funds_that_just_cover_it() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms().with_funds(REQUEST_MIST));
+    assert!(stage.request(LEE, id));
+    // Nothing was short.
+    assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
+    assert_eq!(stage.funds_mist(id), REQUEST_MIST - REQUESTED_MIST);
+    stage.end();
+}
+
+#[test]
+fun owner_is_told_that_one_mist_is_missing() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms().with_funds(REQUEST_MIST - 1));
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        assert!(!execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+        let short = vector[field(id), field(BOB), field(REQUEST_MIST), field(REQUEST_MIST - 1)];
+        assert_eq!(told<execution::ExecutionShort>(), short.flatten());
+        assert_eq!(execution.funds_mist(), REQUEST_MIST - 1);
+        assert_paid_at_most(LEE, 0);
+    });
+    stage.refill(id, 1);
+    assert!(stage.request(LEE, id));
+    stage.end();
+}
+
+#[test]
+fun refusal_costs_what_failing_does_and_the_bytes_of_its_reason() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+        assert!(execution.is_ended());
+        assert_paid_at_most(LEE, REFUSAL_MIST);
+        assert_paid_at_most(BOB, FUNDS_MIST - REFUSAL_MIST);
+    });
+    stage.assert_ended(id);
+    stage.end();
+}
+
+#[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
+fun whoever_finds_a_refusal_gets_no_less() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        execution.request(dag, tool, leader, 0, vector[], clock, ctx);
+        assert_paid_at_most(LEE, REFUSAL_MIST - 1);
+    });
+    abort
+}
+
+#[test]
+fun second_attempt_costs_less_and_has_a_record_already() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms());
+    assert!(stage.request(LEE, id));
+    stage.fail();
+    assert!(stage.advance(EVE, id));
+    // 9 400 000 less 1 640 000 came back.
+    assert_eq!(stage.funds_mist(id), 94_917_200);
+    stage.runner().advance(5_000);
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+        // The price, the margin of 2 000 000, and the outcome.
+        assert_eq!(execution.funds_mist(), 94_917_200 - 7_760_000 - INVOCATION_MIST);
+        assert_paid_at_most(LEE, INVOCATION_MIST);
+    });
+    let invocation = stage.last_invocation();
+    assert_eq!(invocation.attempt().destroy_some().number(), 2);
+    assert_eq!(invocation.payment_mist(), 7_760_000);
+    test_scenario::return_shared(invocation);
+    stage.end();
+}
+
+// === What follows from an outcome ===
+
+/// Four edges may write 357 bytes each, and write 325; 12 more would say that a port is missing. The
+/// answer has 10 bytes: 684 000 come back.
+#[test]
+fun whoever_advances_is_paid_for_what_follows() {
+    let mut stage = schedule_runner::start();
+    stage.with_fan();
+    let id = stage.begin(terms().with_funds(23_102_800));
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", port(b"out", b"1"));
+    stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
+        assert!(execution.advance(dag, invocation, clock, ctx));
+        assert_eq!(execution.funds_mist(), 10_944_000 - 9_880_000);
+        assert_paid_at_most(EVE, 9_880_000);
+    });
+    stage.end();
+}
+
+#[test]
+fun what_follows_waits_for_the_last_mist() {
+    let mut stage = schedule_runner::start();
+    stage.with_fan();
+    let id = stage.begin(terms().with_funds(23_102_799));
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", port(b"out", b"1"));
+    stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
+        assert!(!execution.advance(dag, invocation, clock, ctx));
+        let short = vector[field(id), field(BOB), field(10_944_000u64), field(10_943_999u64)];
+        assert_eq!(told<execution::ExecutionShort>(), short.flatten());
+        // Nothing was taken.
+        assert_eq!(invocation.payment_mist(), 684_000);
+        assert_eq!(execution.funds_mist(), 10_259_999);
+        assert_paid_at_most(EVE, 0);
+    });
+    stage.refill(id, 1);
+    assert!(stage.advance(EVE, id));
+    assert_eq!(stage.funds_mist(id), 1_064_000);
+    stage.end();
+}
+
+#[test]
+fun what_was_cancelled_takes_no_funds_to_go_on() {
+    let mut stage = schedule_runner::start();
+    stage.with_fan();
+    let id = stage.begin(terms().with_funds(23_102_799));
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", port(b"out", b"1"));
+    stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
+    stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
+        assert!(execution.advance(dag, invocation, clock, ctx));
+        assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
+        assert_paid_at_most(EVE, 0);
+        assert_paid_at_most(BOB, 10_943_999);
+    });
+    stage.assert_ended(id);
+    stage.end();
+}
+
+// === Iterations ===
+
+/// A list of four has 21 bytes with its variant: 600 400 MIST come back. What is brought into the
+/// region has 312 bytes, and its cursor 12: 2 462 400.
+#[test]
+fun funds_for_two_of_four_iterations_request_two() {
+    let mut stage = schedule_runner::start();
+    let id = stage.split_in(4, 14_704_800 + 2 * ITERATION_MIST);
+    assert_eq!(stage.funds_mist(id), 2 * ITERATION_MIST);
+    assert_eq!(stage.request_iterations(id, 32), 2);
+    // 320 bytes of a record and 457 of an invocation each.
+    assert_eq!(stage.funds_mist(id), 44_944_000 - 2 * (9_400_000 + 5_905_200));
+    stage.end();
+}
+
+#[test]
+fun one_mist_less_requests_one() {
+    let mut stage = schedule_runner::start();
+    let id = stage.split_in(4, 14_704_800 + 2 * ITERATION_MIST - 1);
+    assert_eq!(stage.request_iterations(id, 32), 1);
+    stage.end();
+}
+
+#[test]
+fun funds_for_one_iteration_request_one() {
+    let mut stage = schedule_runner::start();
+    let id = stage.split_in(4, 14_704_800 + ITERATION_MIST);
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        let n = execution.request_iterations(dag, tool, leader, 1, vector[], 32, clock, ctx);
+        assert_eq!(n, 1);
+        assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
+        assert_paid_at_most(LEE, 5_905_200);
+    });
+    stage.end();
+}
+
+#[test]
+fun owner_is_told_that_no_iteration_is_covered() {
+    let mut stage = schedule_runner::start();
+    let id = stage.split_in(4, 14_704_800 + ITERATION_MIST - 1);
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        let n = execution.request_iterations(dag, tool, leader, 1, vector[], 32, clock, ctx);
+        assert_eq!(n, 0);
+        let short = vector[field(id), field(BOB), field(ITERATION_MIST), field(22_471_999u64)];
+        assert_eq!(told<execution::ExecutionShort>(), short.flatten());
+        assert_eq!(execution.funds_mist(), 22_471_999);
+    });
+    stage.refill(id, 1);
+    assert_eq!(stage.request_iterations(id, 32), 1);
+    stage.end();
+}
+
+#[test]
+fun one_command_requests_32_iterations_at_most() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms().with_funds(2_000_000_000).with_outcome_bytes(200).with_steps(50));
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", list(40));
+    assert!(stage.advance(LEE, id));
+    assert_eq!(stage.request_iterations(id, 5), 5);
+    assert_eq!(stage.request_iterations(id, 100), 32);
+    assert_eq!(stage.request_iterations(id, 100), 3);
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        // There is none left, and funds are not asked for.
+        let n = execution.request_iterations(dag, tool, leader, 1, vector[], 1, clock, ctx);
+        assert_eq!(n, 0);
+        assert_paid_at_most(LEE, 0);
+    });
+    stage.end();
+}
+
+// === Gathering ===
+
+/// Four lists may take 357 bytes each, 10 852 800 MIST. They go to one run, whose record has 316
+/// bytes and 9 for each of them.
+#[test]
+fun whoever_gathers_is_paid_for_what_it_brings() {
+    let mut stage = schedule_runner::start();
+    let id = stage.emptied_with(10_852_800);
+    stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
+        assert!(execution.gather(dag, 0, vector[], clock, ctx));
+        assert_eq!(execution.funds_mist(), 10_852_800 - 2_675_200);
+        assert_paid_at_most(EVE, 2_675_200);
+    });
+    stage.end();
+}
+
+#[test]
+fun what_was_gathered_waits_for_the_last_mist() {
+    let mut stage = schedule_runner::start();
+    let id = stage.emptied_with(10_852_799);
+    stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
+        assert!(!execution.gather(dag, 0, vector[], clock, ctx));
+        let short = vector[field(id), field(BOB), field(10_852_800u64), field(10_852_799u64)];
+        assert_eq!(told<execution::ExecutionShort>(), short.flatten());
+        assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
+        assert_eq!(execution.funds_mist(), 10_852_799);
+        assert_paid_at_most(EVE, 0);
+    });
+    stage.refill(id, 1);
+    assert!(stage.gather(id));
+    assert_eq!(stage.funds_mist(id), 8_177_600);
+    stage.end();
+}
+
+// === Helpers ===
+
+use fun advance as Stage.advance;
+use fun assert_ended as Stage.assert_ended;
+use fun begin as Stage.begin;
+use fun closed_tx as Stage.closed_tx;
+use fun emptied_with as Stage.emptied_with;
+use fun fail as Stage.fail;
+use fun funds_mist as Stage.funds_mist;
+use fun gather as Stage.gather;
+use fun last_invocation as Stage.last_invocation;
+use fun refill as Stage.refill;
+use fun request as Stage.request;
+use fun request_iterations as Stage.request_iterations;
+use fun settle as Stage.settle;
+use fun split_in as Stage.split_in;
+use fun with_fan as Stage.with_fan;
+use fun with_spread as Stage.with_spread;
+
+/// A port with a list of so many numbers.
+fun list(length: u64): Ports {
+    let numbers = vector::tabulate!(length, |_| vector[b"1"]);
+    value::none().with(b"out", value::inline_list(numbers))
+}
+
+/// An execution with these funds, which has split a list.
+fun split_in(stage: &mut Stage, length: u64, funds_mist: u64): ID {
+    stage.with_spread(4, false);
+    let id = stage.begin(terms().with_funds(funds_mist));
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", list(length));
+    assert!(stage.advance(LEE, id));
+    id
+}
+
+/// An execution whose one iteration is closed, and gave nothing; so much is left of the funds.
+///
+/// A list of one has 12 bytes with its variant: 668 800 MIST come back, 2 462 400 are for the
+/// region, and an iteration takes 15 305 200. Its outcome has 100 bytes.
+fun emptied_with(stage: &mut Stage, funds_mist: u64): ID {
+    let id = stage.split_in(1, 29_941_600 + funds_mist);
+    assert_eq!(stage.request_iterations(id, 1), 1);
+    stage.settle(b"none", port(b"out", vector::tabulate!(89, |_| 0x31)));
+    assert!(stage.advance(LEE, id));
+    assert_eq!(stage.funds_mist(id), funds_mist);
+    id
+}

@@ -1,0 +1,602 @@
+/// Executions from their beginning to their end, and every event that they tell.
+#[test_only]
+module nexus_workflows::execution_story_tests;
+
+use nexus_tools::leader::Leader;
+use nexus_tools::run;
+use nexus_tools::test_runner::{assert_paid_at_most, field, port, told};
+use nexus_tools::value::{Self, Ports};
+use nexus_workflows::execution::{Self, Execution};
+use nexus_workflows::execution_runner::{
+    advance,
+    assert_ended,
+    begin,
+    change,
+    closed_tx,
+    fail,
+    failure,
+    gather,
+    request,
+    request_iterations,
+    settle,
+    terms,
+    with_fan,
+    with_nothing_to_do,
+    with_spread,
+};
+use nexus_workflows::records;
+use nexus_workflows::schedule_runner::{Self, Stage};
+use std::unit_test::assert_eq;
+use sui::event;
+use sui::test_scenario;
+
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+const EVE: address = @0xE;
+const LEE: address = @0x1;
+const MAX: address = @0x2;
+
+const ADD: vector<u8> = b"xyz.example.add@1";
+
+const START_MS: u64 = 1_000_000;
+const HOUR_MS: u64 = 3_600_000;
+const FUNDS_MIST: u64 = 100_000_000;
+const PRICE_MIST: u64 = 5_000_000;
+
+const SPLIT: u16 = 0;
+const EACH: u16 = 1;
+const JOIN: u16 = 2;
+
+// === From the beginning to the end ===
+
+#[test]
+fun list_is_split_and_gathered_and_each_step_is_told() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let (dag, lee) = (stage.dag(), stage.lee());
+    let (split, join) = (run::new(SPLIT, vector[]), run::new(JOIN, vector[]));
+    let (iterations, region) = (run::new(EACH, vector[]), records::instance(0, vector[]));
+
+    let id = stage.begin(terms());
+    let begun = vector[
+        field(id),
+        field(dag),
+        field(b"xyz.example.spread@1"),
+        field(BOB),
+        field(option::none<ID>()),
+        field(vector[lee]),
+        field(0u8),
+        field(FUNDS_MIST),
+        field(START_MS + HOUR_MS),
+        change(vector[split], vector[], vector[], vector[]),
+    ].flatten();
+    assert_eq!(told<execution::ExecutionBegun>(), begun);
+
+    assert!(stage.request(LEE, id));
+    let invocation = stage.settle(b"ok", list(2));
+    stage.closed_tx!(EVE, id, |execution, dag, closed, clock, ctx| {
+        assert!(execution.advance(dag, closed, clock, ctx));
+        let change = change(vector[], vector[iterations], vector[], vector[]);
+        let advanced = vector[field(id), field(invocation), field(split), change].flatten();
+        assert_eq!(told<execution::ExecutionAdvanced>(), advanced);
+        assert!(!execution.is_ended());
+    });
+
+    assert_eq!(stage.request_iterations(id, 1), 1);
+    let invocation = stage.settle(b"ok", port(b"out", b"5"));
+    stage.closed_tx!(EVE, id, |execution, dag, closed, clock, ctx| {
+        assert!(execution.advance(dag, closed, clock, ctx));
+        // One is ready still.
+        let change = change(vector[], vector[iterations], vector[], vector[]);
+        let first = run::new(EACH, vector[0]);
+        let advanced = vector[field(id), field(invocation), field(first), change].flatten();
+        assert_eq!(told<execution::ExecutionAdvanced>(), advanced);
+    });
+    assert!(!stage.gather(id));
+    assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
+
+    // A failure that nothing handles, and that ends nothing.
+    assert_eq!(stage.request_iterations(id, 1), 1);
+    let invocation = stage.fail();
+    stage.closed_tx!(EVE, id, |execution, dag, closed, clock, ctx| {
+        assert!(execution.advance(dag, closed, clock, ctx));
+        let second = run::new(EACH, vector[1]);
+        let failed = failure(second, b"unreachable");
+        let change = change(vector[], vector[], vector[region], failed);
+        let advanced = vector[field(id), field(invocation), field(second), change].flatten();
+        assert_eq!(told<execution::ExecutionAdvanced>(), advanced);
+    });
+
+    stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
+        assert!(execution.gather(dag, 0, vector[], clock, ctx));
+        let change = change(vector[join], vector[], vector[], vector[]);
+        let gathered = vector[field(id), field(region), change].flatten();
+        assert_eq!(told<execution::RegionGathered>(), gathered);
+    });
+
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, JOIN, vector[], clock, ctx));
+    });
+    stage.settle(b"ok", port(b"out", b"6"));
+    stage.runner().advance(7_000);
+    stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
+        let before_mist = execution.funds_mist() + invocation.payment_mist();
+        assert!(execution.advance(dag, invocation, clock, ctx));
+        let ended = vector[
+            field(id),
+            field(object::id(dag)),
+            field(BOB),
+            field(b"completed_with_failures"),
+            field(4u64),
+            field(before_mist),
+            field(START_MS + 7_000),
+        ].flatten();
+        assert_eq!(told<execution::ExecutionEnded>(), ended);
+        assert_eq!(execution.ended_at_ms(), option::some(START_MS + 7_000));
+    });
+    stage.assert_ended(id);
+    stage.end();
+}
+
+#[test]
+fun workflow_in_which_nothing_begins_ends_at_once() {
+    let mut stage = schedule_runner::start();
+    stage.with_nothing_to_do();
+    let id = stage.begin(terms());
+    let ended = vector[
+        field(id),
+        field(stage.dag()),
+        field(BOB),
+        field(b"completed"),
+        field(0u64),
+        field(FUNDS_MIST),
+        field(START_MS),
+    ].flatten();
+    assert_eq!(told<execution::ExecutionEnded>(), ended);
+    assert_paid_at_most(BOB, FUNDS_MIST);
+    stage.assert_ended(id);
+    stage.end();
+}
+
+#[test]
+fun region_that_gives_nothing_to_anyone_ends_the_execution_when_it_is_gathered() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(0, false);
+    let id = stage.begin(terms());
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", list(0));
+    assert!(stage.advance(LEE, id));
+    stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
+        assert!(!execution.is_ended());
+        assert!(execution.gather(dag, 0, vector[], clock, ctx));
+        assert!(execution.is_ended());
+        assert_eq!(execution.walks().status(), b"completed".to_ascii_string());
+        assert_paid_at_most(EVE, 0);
+    });
+    stage.assert_ended(id);
+    stage.end();
+}
+
+#[test]
+fun region_of_what_was_cancelled_is_not_gathered() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms());
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", list(0));
+    assert!(stage.advance(LEE, id));
+    stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
+    assert!(!stage.gather(id));
+    assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
+    // Its funds are the owner's again: that is no reason to ask for more.
+    assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
+    stage.end();
+}
+
+// === Attempts ===
+
+#[test]
+fun run_that_failed_is_tried_again_5_seconds_later() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms());
+    assert!(stage.request(LEE, id));
+    stage.runner().advance(2_000);
+    stage.fail();
+    stage.runner().advance(1_000);
+    stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
+        assert!(execution.advance(dag, invocation, clock, ctx));
+        let split = run::new(SPLIT, vector[]);
+        let record = execution.walks().records().of(split);
+        assert_eq!(record.attempt(), 2);
+        // From when the execution goes on, not from the failure.
+        assert_eq!(record.not_before_ms(), START_MS + 8_000);
+    });
+    stage.assert_requested_5_seconds_later(id);
+    stage.end();
+}
+
+#[test]
+fun answer_that_lacks_a_port_is_a_failure_and_tried_again_5_seconds_later() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms());
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", port(b"other", b"1"));
+    stage.runner().advance(3_000);
+    assert!(stage.advance(EVE, id));
+    stage.assert_requested_5_seconds_later(id);
+    stage.end();
+}
+
+#[test]
+fun refused_run_is_tried_again_5_seconds_later() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms());
+    stage.set_price(PRICE_MIST + 1);
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, SPLIT, vector[], clock, ctx));
+        let split = run::new(SPLIT, vector[]);
+        let refused = vector[
+            field(id),
+            field(split),
+            field(b"price_too_high"),
+            change(vector[split], vector[], vector[], vector[]),
+        ].flatten();
+        assert_eq!(told<execution::RunRefused>(), refused);
+        let record = execution.walks().records().of(split);
+        assert_eq!(record.refusal(), b"price_too_high".to_ascii_string());
+        assert_eq!(record.not_before_ms(), START_MS + 5_000);
+        assert!(!execution.is_ended());
+    });
+    stage.set_price(PRICE_MIST);
+    stage.assert_requested_5_seconds_later(id);
+    stage.end();
+}
+
+#[test]
+fun attempt_expires_with_its_window_and_not_before() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    assert!(stage.request(LEE, id));
+    // A timeout of 10 s, and 15 s for the way.
+    stage.runner().advance(24_999);
+    assert!(!stage.advance(EVE, id));
+    stage.runner().advance(1);
+    stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
+        assert!(execution.advance(dag, invocation, clock, ctx));
+        let run = run::new(0, vector[]);
+        let change = change(vector[], vector[], vector[], failure(run, b"expired"));
+        let id_of = field(object::id(invocation));
+        let advanced = vector[field(id), id_of, field(run), change].flatten();
+        assert_eq!(told<execution::ExecutionAdvanced>(), advanced);
+        let ended = vector[
+            field(id),
+            field(object::id(dag)),
+            field(BOB),
+            field(b"terminated"),
+            field(1u64),
+            // All but the 453 bytes of the invocation, which is not deleted.
+            field(96_557_200u64),
+            field(START_MS + 25_000),
+        ].flatten();
+        assert_eq!(told<execution::ExecutionEnded>(), ended);
+    });
+    stage.end();
+}
+
+// === Refusals ===
+
+#[test]
+fun refusal_of_a_run_that_terminates_is_told_and_ends_the_execution() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+        let run = run::new(0, vector[]);
+        let refused = vector[
+            field(id),
+            field(run),
+            field(b"price_too_high"),
+            change(vector[], vector[], vector[], failure(run, b"price_too_high")),
+        ].flatten();
+        assert_eq!(told<execution::RunRefused>(), refused);
+        let ended = vector[
+            field(id),
+            field(object::id(dag)),
+            field(BOB),
+            field(b"terminated"),
+            field(1u64),
+            field(98_253_600u64),
+            field(START_MS),
+        ].flatten();
+        assert_eq!(told<execution::ExecutionEnded>(), ended);
+    });
+    stage.end();
+}
+
+#[test]
+fun steps_too_many_are_refused_and_paid_once() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms().with_steps(1));
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", list(3));
+    assert!(stage.advance(LEE, id));
+    assert_eq!(stage.request_iterations(id, 3), 1);
+    stage.assert_ended(id);
+    stage.end();
+}
+
+#[test]
+fun iterations_are_requested_up_to_the_last_step() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms().with_steps(3).with_funds(2 * FUNDS_MIST));
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", list(4));
+    assert!(stage.advance(LEE, id));
+    assert_eq!(stage.request_iterations(id, 4), 2);
+    stage.end();
+}
+
+#[test]
+fun step_too_many_ends_even_what_failures_do_not_end() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms().with_steps(2));
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", list(2));
+    assert!(stage.advance(LEE, id));
+    assert_eq!(stage.request_iterations(id, 1), 1);
+    stage.settle(b"ok", port(b"out", b"5"));
+    assert!(stage.advance(LEE, id));
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        let n = execution.request_iterations(dag, tool, leader, EACH, vector[], 1, clock, ctx);
+        assert_eq!(n, 1);
+        let second = run::new(EACH, vector[1]);
+        let refused = vector[
+            field(id),
+            field(second),
+            field(b"too_many_steps"),
+            change(
+                vector[],
+                vector[],
+                vector[records::instance(0, vector[])],
+                failure(second, b"too_many_steps"),
+            ),
+        ].flatten();
+        assert_eq!(told<execution::RunRefused>(), refused);
+        assert!(execution.is_ended());
+        assert_eq!(execution.walks().status(), b"terminated".to_ascii_string());
+    });
+    stage.assert_ended(id);
+    stage.end();
+}
+
+#[test]
+fun other_refusal_in_the_last_step_ends_nothing() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms().with_steps(2));
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", list(2));
+    assert!(stage.advance(LEE, id));
+    stage.set_price(PRICE_MIST + 1);
+    assert_eq!(stage.request_iterations(id, 1), 1);
+    stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
+        assert!(!execution.is_ended());
+        assert!(!execution.walks().is_ending());
+        assert!(execution.walks().records().of(run::new(EACH, vector[0])).is_closed());
+    });
+    stage.end();
+}
+
+#[test]
+fun refused_run_of_which_the_reason_leads_on_is_followed_by_others() {
+    let mut stage = schedule_runner::start();
+    stage.with_fan();
+    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+        let ready = vector[1, 2, 3, 4].map!(|vertex| run::new(vertex, vector[]));
+        let refused = vector[
+            field(id),
+            field(run::new(0, vector[])),
+            field(b"price_too_high"),
+            change(ready, vector[], vector[], vector[]),
+        ].flatten();
+        assert_eq!(told<execution::RunRefused>(), refused);
+        // The fee, 14 bytes of the reason, and 325 for each record.
+        assert_eq!(execution.funds_mist(), FUNDS_MIST - 1_640_000 - 106_400 - 9_880_000);
+        assert_paid_at_most(LEE, 11_626_400);
+    });
+    stage.end();
+}
+
+// === Ends ===
+
+#[test]
+fun owner_who_cancels_gets_all_funds_and_is_told() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.runner().advance(9_000);
+    stage.execution_tx!(BOB, id, |execution, dag, _, _, clock, ctx| {
+        execution.cancel(clock, ctx);
+        let ended = vector[
+            field(id),
+            field(object::id(dag)),
+            field(BOB),
+            field(b"cancelled"),
+            field(0u64),
+            field(FUNDS_MIST),
+            field(START_MS + 9_000),
+        ].flatten();
+        assert_eq!(told<execution::ExecutionEnded>(), ended);
+        assert_eq!(execution.ended_at_ms(), option::some(START_MS + 9_000));
+        assert_paid_at_most(BOB, FUNDS_MIST);
+    });
+    stage.assert_ended(id);
+    stage.end();
+}
+
+#[test]
+fun execution_whose_time_is_over_tells_so() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.runner().advance(HOUR_MS);
+    stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, _| {
+        execution.expire(clock);
+        let ended = vector[
+            field(id),
+            field(object::id(dag)),
+            field(BOB),
+            field(b"timed_out"),
+            field(0u64),
+            field(FUNDS_MIST),
+            field(START_MS + HOUR_MS),
+        ].flatten();
+        assert_eq!(told<execution::ExecutionEnded>(), ended);
+    });
+    stage.end();
+}
+
+#[test, expected_failure(abort_code = execution::EEnded)]
+fun what_has_ended_does_not_expire() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
+    stage.runner().advance(HOUR_MS);
+    stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| execution.expire(clock));
+    abort
+}
+
+#[test]
+fun request_after_the_end_and_the_deadline_does_nothing() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
+    stage.runner().advance(HOUR_MS);
+    assert!(!stage.request(LEE, id));
+    assert_eq!(event::events_by_type<execution::ExecutionEnded>().length(), 0);
+    stage.end();
+}
+
+// === Leaders ===
+
+#[test]
+fun other_leaders_are_told() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    let (lee, max) = (stage.lee(), stage.max());
+    stage.execution_tx!(BOB, id, |execution, _, _, leader, _, ctx| {
+        execution.name_leader(leader, ctx);
+        let changed = vector[field(id), field(vector[lee])].flatten();
+        assert_eq!(told<execution::ExecutionLeadersChanged>(), changed);
+    });
+    stage.max_tx!(BOB, id, |execution, leader, ctx| {
+        execution.name_backup(leader, ctx);
+        let changed = vector[field(id), field(vector[lee, max])].flatten();
+        assert_eq!(told<execution::ExecutionLeadersChanged>(), changed);
+    });
+    // Lee's backup may request.
+    stage.max_request(id);
+    stage.end();
+}
+
+#[test, expected_failure(abort_code = execution::ESameLeader)]
+fun backup_of_two_leaders_is_not_the_first_one() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.max_tx!(BOB, id, |execution, leader, ctx| execution.name_backup(leader, ctx));
+    stage.execution_tx!(BOB, id, |execution, _, _, leader, _, ctx| {
+        execution.name_backup(leader, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = execution::ENotOwner)]
+fun stranger_names_no_leader() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.execution_tx!(LEE, id, |execution, _, _, leader, _, ctx| {
+        execution.name_leader(leader, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = execution::EEnded)]
+fun what_has_ended_gets_no_other_leader() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.execution_tx!(BOB, id, |execution, _, _, leader, clock, ctx| {
+        execution.cancel(clock, ctx);
+        execution.name_leader(leader, ctx);
+    });
+    abort
+}
+
+// === Helpers ===
+
+use fun advance as Stage.advance;
+use fun assert_ended as Stage.assert_ended;
+use fun assert_requested_5_seconds_later as Stage.assert_requested_5_seconds_later;
+use fun begin as Stage.begin;
+use fun closed_tx as Stage.closed_tx;
+use fun fail as Stage.fail;
+use fun gather as Stage.gather;
+use fun max_request as Stage.max_request;
+use fun max_tx as Stage.max_tx;
+use fun request as Stage.request;
+use fun request_iterations as Stage.request_iterations;
+use fun set_price as Stage.set_price;
+use fun settle as Stage.settle;
+use fun with_fan as Stage.with_fan;
+use fun with_nothing_to_do as Stage.with_nothing_to_do;
+use fun with_spread as Stage.with_spread;
+
+/// A port with a list of so many numbers.
+fun list(length: u64): Ports {
+    let numbers = vector::tabulate!(length, |_| vector[b"1"]);
+    value::none().with(b"out", value::inline_list(numbers))
+}
+
+fun set_price(stage: &mut Stage, price_mist: u64) {
+    stage.runner().tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_price(name, tools, price_mist, ctx);
+    });
+}
+
+fun assert_requested_5_seconds_later(stage: &mut Stage, id: ID) {
+    stage.runner().advance(4_999);
+    assert!(!stage.request(LEE, id));
+    stage.runner().advance(1);
+    assert!(stage.request(LEE, id));
+}
+
+/// A transaction of `$sender` on an execution and Max's leader.
+macro fun max_tx(
+    $stage: &mut Stage,
+    $sender: address,
+    $execution: ID,
+    $f: |&mut Execution, &Leader, &mut TxContext|,
+) {
+    let stage = $stage;
+    let max = stage.max();
+    let scenario = stage.runner().next_tx($sender);
+    let leader = scenario.take_shared_by_id<Leader>(max);
+    let mut execution = scenario.take_shared_by_id<Execution>($execution);
+    $f(&mut execution, &leader, scenario.ctx());
+    test_scenario::return_shared(execution);
+    test_scenario::return_shared(leader);
+}
+
+fun max_request(stage: &mut Stage, id: ID) {
+    let max = stage.max();
+    let leader = stage.runner().next_tx(MAX).take_shared_by_id<Leader>(max);
+    stage.execution_tx!(MAX, id, |execution, dag, tool, _, clock, ctx| {
+        assert!(execution.request(dag, tool, &leader, 0, vector[], clock, ctx));
+    });
+    test_scenario::return_shared(leader);
+}

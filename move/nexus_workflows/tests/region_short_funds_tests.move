@@ -1,0 +1,100 @@
+/// A region whose list goes to a vertex that has no other port.
+#[test_only]
+module nexus_workflows::region_short_funds_tests;
+
+use nexus_tools::invocation::Invocation;
+use nexus_tools::test_runner::port;
+use nexus_tools::value;
+use nexus_workflows::dag;
+use nexus_workflows::dag_runner::dag_tx;
+use nexus_workflows::schedule_runner::{Self, hourly};
+use std::ascii::String;
+use std::unit_test::assert_eq;
+use sui::test_scenario;
+
+const ALICE: address = @0xA;
+const LEE: address = @0x1;
+const NONE: u16 = 0xFFFF;
+
+#[test]
+fun a_region_is_not_gathered_while_funds_are_short() {
+    let mut stage = schedule_runner::start();
+    let mut id = @0x0.to_id();
+    dag_tx!(stage.runner(), ALICE, |dags, tools, ctx| {
+        let (mut dag, name) = dag::draft(
+            dags,
+            tools,
+            b"xyz.example.split_and_join@1".to_ascii_string(),
+            b"".to_string(),
+            vector::tabulate!(32, |_| 7),
+            vector[b"xyz.example.add@1".to_ascii_string()],
+            ctx,
+        );
+        dag.add_group(b"all".to_ascii_string(), vector[0]);
+        let none = vector[vector[]];
+        dag.add_blocks(vector[true], none, vector[vector[1]], vector[vector[0]], vector[vector[1]], none);
+        dag.add_vertices(
+            vector[0, 0, 0, 0, 0, 0],
+            vector[vector[], vector[0], vector[], vector[], vector[], vector[]],
+            vector[vector[0], vector[], vector[], vector[], vector[], vector[]],
+            vector[1, 1, 1, 1, 1, 1],
+            vector[0, 0, 0, 0, 0, 0],
+            vector[32, 32, 32, 32, 32, 32],
+            vector[true, true, true, true, true, true],
+        );
+        let list = vector[1, 2, 0, 0, 0, 0, NONE, NONE, 0];
+        dag.add_collects(0, vector[0], vector[list], vector[vector[1]]);
+        // Three vertices wait for ever: what they got is written.
+        let names = ascii(vector[
+            b"in", b"in", b"list", b"in", b"never", b"in", b"never", b"in", b"never",
+        ]);
+        let flags = vector[1, 0, 0, 0, 0, 0, 0, 0, 0];
+        dag.add_ports(0, vector[0, 1, 2, 3, 3, 4, 4, 5, 5], names, flags);
+        dag.add_edges(
+            0,
+            vector[0, 0, 0, 0, 1],
+            ascii(vector[b"ok", b"ok", b"ok", b"ok", b"ok"]),
+            ascii(vector[b"out", b"out", b"out", b"out", b"out"]),
+            vector[
+                vector[0, 1, 0, 1, 0, 0, 0, 0, NONE],
+                vector[2, 3, 0, 0, 0, 0, NONE, NONE, NONE],
+                vector[3, 4, 0, 0, 0, 0, NONE, NONE, NONE],
+                vector[4, 5, 0, 0, 0, 0, NONE, NONE, NONE],
+                list,
+            ],
+        );
+        id = object::id(&dag);
+        name.share();
+        dag.check(0);
+        dag.check(1);
+        dag.publish(ctx);
+    });
+    stage.with_dag(id);
+    let schedule = stage.create_with(hourly(), FUNDS_MIST, 0, port(b"in", b"1"));
+    stage.wait_until(2_000_000);
+    let execution = stage.begin(schedule);
+    stage.execution_tx!(LEE, execution, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+    });
+    stage.runner().next_tx(LEE);
+    let split = test_scenario::most_recent_id_shared<Invocation>().destroy_some();
+    let lee = stage.lee();
+    stage.runner().invocation_tx!(LEE, split, lee, |invocation, leader, clock, ctx| {
+        let ports = value::none()
+            .with(b"out", value::inline_list(vector[]));
+        assert!(invocation.settle(leader, b"ok".to_ascii_string(), ports, clock, ctx));
+    });
+    let mut closed = stage.runner().next_tx(LEE).take_shared_by_id<Invocation>(split);
+    stage.execution_tx!(LEE, execution, |execution, dag, _, _, clock, ctx| {
+        assert!(execution.advance(dag, &mut closed, clock, ctx));
+        // The record of the run and its value take 316 + 9 bytes, for 7 600 MIST each: 2 470 000.
+        assert_eq!(execution.funds_mist(), 2_469_999);
+        assert!(!execution.gather(dag, 0, vector[], clock, ctx));
+    });
+    test_scenario::return_shared(closed);
+    stage.end();
+}
+
+const FUNDS_MIST: u64 = 24_736_799;
+
+fun ascii(texts: vector<vector<u8>>): vector<String> { texts.map!(|text| text.to_ascii_string()) }

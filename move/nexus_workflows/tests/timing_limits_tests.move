@@ -1,0 +1,121 @@
+/// Times at their limits: the first and the last millisecond that counts, and what is far away.
+#[test_only]
+module nexus_workflows::timing_limits_tests;
+
+use nexus_workflows::timing::{Self, Timing};
+use std::unit_test::assert_eq;
+
+const FIRST_MS: u64 = 1_000_000;
+const MINUTE_MS: u64 = 60_000;
+
+/// An end that is far away makes nothing due before its time.
+#[test]
+fun an_end_in_the_future_changes_nothing_before_it() {
+    let timing = every_minute(FIRST_MS, option::some(minute(100)));
+    assert_due(&timing, FIRST_MS, FIRST_MS, FIRST_MS, 0);
+    assert_due(&timing, FIRST_MS, minute(1) - 1, FIRST_MS, 0);
+    assert_due(&timing, FIRST_MS, minute(1), minute(1), 1);
+    assert_due(&timing, FIRST_MS, minute(100), minute(100), 100);
+    assert_due(&timing, FIRST_MS, minute(101), minute(100), 100);
+    assert_eq!(timing.count(FIRST_MS, minute(1) - 1), 1);
+    assert_eq!(timing.count(FIRST_MS, minute(200)), 101);
+}
+
+/// An end between two planned times: the one before it is the last one.
+#[test]
+fun the_last_time_is_the_one_before_the_end() {
+    let timing = every_minute(FIRST_MS, option::some(minute(3) - 1));
+    assert_eq!(timing.next(minute(2)), option::some(minute(2)));
+    assert_eq!(timing.next(minute(2) + 1), option::none());
+    assert_due(&timing, FIRST_MS, minute(50), minute(2), 2);
+}
+
+/// Time begins at 0, and so can a timing.
+#[test]
+fun the_first_time_of_all_is_a_time() {
+    let timing = every_minute(0, option::none());
+    assert_eq!(timing.first(), option::some(0));
+    assert_eq!(timing.next(1), option::some(MINUTE_MS));
+    assert_eq!(timing.after(0), option::some(MINUTE_MS));
+    assert_due(&timing, 0, 0, 0, 0);
+    let timing = timing::at(vector[0, 1], option::none());
+    assert_eq!(timing.first(), option::some(0));
+    assert_eq!(timing.after(0), option::some(1));
+    assert_due(&timing, 0, 0, 0, 0);
+    assert_due(&timing, 0, 1, 1, 1);
+}
+
+/// The millionth time is as exact as the first one.
+#[test]
+fun times_do_not_drift() {
+    let timing = every_minute(FIRST_MS, option::none());
+    assert_eq!(timing.next(minute(1_000_000)), option::some(minute(1_000_000)));
+    assert_eq!(timing.next(minute(1_000_000) + 1), option::some(minute(1_000_001)));
+    assert_due(&timing, FIRST_MS, minute(1_000_000) - 1, minute(999_999), 999_999);
+    assert_due(&timing, FIRST_MS, minute(1_000_000), minute(1_000_000), 1_000_000);
+    assert_eq!(timing.count(FIRST_MS, minute(1_000_000)), 1_000_001);
+}
+
+/// A millisecond before the next time of a list, the one before it is still what is due.
+#[test]
+fun a_time_of_a_list_is_not_due_a_millisecond_early() {
+    let timing = timing::at(vector[minute(1), minute(2), minute(3)], option::none());
+    assert_due(&timing, minute(1), minute(2) - 1, minute(1), 0);
+    assert_due(&timing, minute(1), minute(3) - 1, minute(2), 1);
+    assert_eq!(timing.count(minute(2), minute(3) - 1), 1);
+    assert_eq!(timing.count(minute(2), minute(3)), 2);
+}
+
+/// What may be late by nothing at all is due for a millisecond.
+#[test]
+fun what_may_not_be_late_is_due_for_a_millisecond() {
+    let timing = timing::every(MINUTE_MS, FIRST_MS, option::none(), option::some(0));
+    assert_due(&timing, FIRST_MS, FIRST_MS, FIRST_MS, 0);
+    assert!(timing.due(FIRST_MS, FIRST_MS + 1).is_none());
+    assert_due(&timing, FIRST_MS, minute(2), minute(2), 2);
+    let timing = timing::at(vector[FIRST_MS, FIRST_MS + 5], option::some(0));
+    assert_due(&timing, FIRST_MS, FIRST_MS, FIRST_MS, 0);
+    assert!(timing.due(FIRST_MS, FIRST_MS + 1).is_none());
+    assert_due(&timing, FIRST_MS, FIRST_MS + 5, FIRST_MS + 5, 1);
+    assert_eq!(timing.count(FIRST_MS, FIRST_MS + 1), 1);
+}
+
+/// One time is a list, whose only time is the last one, too.
+#[test]
+fun a_list_of_one_time_is_due_once() {
+    let timing = timing::at(vector[FIRST_MS], option::none());
+    assert_eq!(timing.first(), option::some(FIRST_MS));
+    assert_eq!(timing.next(FIRST_MS), option::some(FIRST_MS));
+    assert_eq!(timing.next(FIRST_MS + 1), option::none());
+    assert_due(&timing, FIRST_MS, minute(9), FIRST_MS, 0);
+    assert_eq!(timing.count(FIRST_MS, FIRST_MS - 1), 0);
+}
+
+/// The first two of a list have to be in order, as the last two.
+#[test, expected_failure(abort_code = timing::EInvalidTimes)]
+fun times_in_descending_order_are_refused() {
+    timing::at(vector[minute(2), minute(1), minute(3)], option::none());
+}
+
+/// Without a pause, events count in the same millisecond again.
+#[test]
+fun events_without_a_pause_count_at_once() {
+    let timing = timing::on_event(b"a".to_ascii_string(), 0);
+    assert_eq!(timing.after(FIRST_MS), option::some(FIRST_MS));
+    assert_due(&timing, FIRST_MS, FIRST_MS, FIRST_MS, 0);
+    assert_eq!(timing.count(FIRST_MS, FIRST_MS), 1);
+}
+
+// === Helpers ===
+
+fun minute(number: u64): u64 { FIRST_MS + number * MINUTE_MS }
+
+fun every_minute(first_at_ms: u64, until_ms: Option<u64>): Timing {
+    timing::every(MINUTE_MS, first_at_ms, until_ms, option::none())
+}
+
+fun assert_due(timing: &Timing, next_at_ms: u64, now_ms: u64, planned_at_ms: u64, missed: u64) {
+    let due = timing.due(next_at_ms, now_ms).destroy_some();
+    assert_eq!(due.planned_at_ms(), planned_at_ms);
+    assert_eq!(due.missed(), missed);
+}
