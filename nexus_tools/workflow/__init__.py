@@ -26,6 +26,7 @@ from nexus_tools.workflow.document import (
     Verifier,
     Vertex,
     VertexKind,
+    is_storage_key,
 )
 from nexus_tools.workflow.interfaces import ToolFacts, ToolPorts, lint_interfaces
 from nexus_tools.workflow.linter import lint
@@ -90,13 +91,14 @@ if TYPE_CHECKING:
         read_stubs,
         simulate,
     )
-    from nexus_tools.workflow.waiting import ask, wait
+    from nexus_tools.workflow.waiting import TOOLS_THAT_WAIT, ask, wait, waiting_ms
 
 __all__ = [
     "DEFAULT_GROUP",
     "DIALECT",
     "ERR_EVAL",
     "MAX_EXECUTION_MS",
+    "TOOLS_THAT_WAIT",
     "Begun",
     "Block",
     "BlockKind",
@@ -168,6 +170,7 @@ __all__ = [
     "draw_terminal",
     "entry_names",
     "entry_values",
+    "is_storage_key",
     "lint",
     "lint_interfaces",
     "needed_names",
@@ -180,6 +183,7 @@ __all__ = [
     "structure_of",
     "violations_error",
     "wait",
+    "waiting_ms",
     "with_all_ports",
 ]
 
@@ -205,6 +209,6 @@ __getattr__ = late_names(
             "read_stubs",
             "simulate",
         ),
-        "waiting": ("ask", "wait"),
+        "waiting": ("TOOLS_THAT_WAIT", "ask", "wait", "waiting_ms"),
     },
 )

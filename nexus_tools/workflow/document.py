@@ -1,5 +1,6 @@
 """The document of a workflow: vertices, which are tools, and the edges between their ports."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -71,6 +72,19 @@ class Storage(StrEnum):
 
     INLINE = "inline"
     WALRUS = "walrus"
+
+
+# RFC 3986, section 2.3, and none that would be a step in a path (section 5.2.4).
+_KEY = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~-]{1,512}")
+
+
+def is_storage_key(text: str) -> bool:
+    """Whether a text is a key of a value in a storage: one that is safe as a part of a path.
+
+    Strangers write keys. They have letters, digits and `-._~`, 512 at most, and are neither `.`
+    nor `..`.
+    """
+    return _KEY.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -3,11 +3,16 @@
 The work is graphlay's; this file alone knows it. What is the same is laid out the same.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, permutations
 from typing import Any
 
 import graphlay
+
+_BENT = 3
+"""Points of a way that goes sideways before it goes up or down to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +149,7 @@ def lay_out(
         number: Route(_longer(before[::-1], ends)[::-1], label, _longer(after, ends))
         for number, before, label, after in zip(order, ways[::2], labels, ways[1::2], strict=True)
     }
+    _uncross(routes, lines)
     return Layout(
         Size((right - left) / fine, (bottom - top) / fine),
         tuple(_lower(each, ends) for each in areas[: len(boxes)]),
@@ -183,6 +189,28 @@ def _longer(way: tuple[Point, ...], gap: float) -> tuple[Point, ...]:
     *rest, end = way
     further = gap if rest[-1].y < end.y else -gap
     return (*rest, Point(end.x, end.y + further))
+
+
+def _uncross(routes: dict[int, Route], lines: Sequence[Line]) -> None:
+    """Exchange where two lines from both sides meet their box, if they would cross before it.
+
+    The library orders the lines into a box before it knows where boxes of other layers are.
+    """
+    bent: defaultdict[int, list[int]] = defaultdict(list)
+    for number, line in enumerate(lines):
+        if not line.is_back and len(routes[number].after) >= _BENT:
+            bent[line.target].append(number)
+    for one, other in chain.from_iterable(permutations(each, 2) for each in bent.values()):
+        left, right = routes[one].after, routes[other].after
+        if left[-3].x < right[-1].x < left[-1].x < right[-3].x:
+            routes[one] = replace(routes[one], after=_ending(left, right[-1].x))
+            routes[other] = replace(routes[other], after=_ending(right, left[-1].x))
+
+
+def _ending(way: tuple[Point, ...], x: float) -> tuple[Point, ...]:
+    """The way, of which the last part, which is upright, is there."""
+    *rest, bend, end = way
+    return (*rest, Point(x, bend.y), Point(x, end.y))
 
 
 def _nodes(

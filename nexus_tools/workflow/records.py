@@ -262,8 +262,12 @@ class Records:
         return tuple(elements[iteration] for iteration in sorted(elements))
 
     def results(self) -> tuple[Result, ...]:
-        """What the outputs name, in each run, or else all ports of the runs where walks ended."""
+        """What the outputs name, in each run, or else all ports of the runs where walks ended.
+
+        In the order of the outputs, and then of the runs.
+        """
         names: dict[OutputPort, str] = {each.source: each.name for each in self.plan.outputs}
+        places = {source: place for place, source in enumerate(names)}
         found: list[Result] = []
         for run in sorted(self.runs):
             outcome = self.runs[run].outcome
@@ -273,7 +277,7 @@ class Records:
                     source = OutputPort(run.vertex, outcome.variant, port)
                     if source in names or (ends and not names):
                         found.append(Result(source, Reference(run, port), names.get(source, "")))
-        return tuple(found)
+        return tuple(sorted(found, key=lambda result: places.get(result.source, 0)))
 
     def waiting(self) -> Iterator[Waiting]:
         """What waits for values; at the end, what starved, and of what."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nexus_tools.workflow.document import InputPort, OutputPort
+from nexus_tools.workflow.document import AFTER, InputPort, OutputPort
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -162,3 +162,12 @@ class Waiting:
 
     run: Run
     missing: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """In words for people."""
+        ports = [port for port in self.missing if port != AFTER]
+        lacking = [f"nothing came for {', '.join(ports)}"] if ports else []
+        if AFTER in self.missing:
+            lacking.append("what it comes after did not happen")
+        return f"{self.run} did not start: {', and '.join(lacking)}"

@@ -356,7 +356,8 @@ def _check_collect(
     left = source[shared_length(source, target) :]
     regions = [block for block in source if blocks[block].kind is BlockKind.REGION]
     if not regions:
-        graph.complain("collects_nothing", number, f"'{edge.source}' is not in a region")
+        message = f"'{edge.source}' is not in a region: a for_each edge before it begins one"
+        graph.complain("collects_nothing", number, message)
     elif not left:
         by = drawn_by(graph.edges.values(), around, edge.target.vertex, regions[-1])
         message = f"'{edge.target}' is in the region whose iterations it is to gather"

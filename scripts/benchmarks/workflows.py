@@ -1,46 +1,55 @@
-"""How long it takes to read and to lint a workflow of thousands of vertices.
+"""How long it takes to read, to lint and to draw a workflow of thousands of vertices.
 
 A ladder forks and joins 666 and 1 333 times over: 2^666 paths lead through the smaller one. A
 document of branches has 2^400 choices of variants, of which the linter looks at some.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import Any
 
 from benchmarks.figure import Figure, at_most
-from nexus_tools.workflow import lint, read_document
+from nexus_tools.workflow import draw_svg, lint, read_document
 
 ROUNDS = 3
 LADDERS = {2_000: 1.0, 4_000: 3.0}
 BRANCHES = 400
 TARGET_BRANCHES_S = 1.0
+PICTURES = (500, 1_000, 2_000)
 
 
 def measure(_: Path) -> Iterator[Figure]:
-    """Seconds of CPU for each document, read from text, without a violation."""
+    """Seconds of CPU for each document, read from text, and for each picture of it."""
     for vertices, target in LADDERS.items():
         text = json.dumps(_ladder(vertices))
-        yield Figure(f"workflows ladder {vertices}", _seconds(text), "s", target=at_most(target))
+        seconds = _seconds(partial(_lint, text))
+        yield Figure(f"workflows ladder {vertices}", seconds, "s", target=at_most(target))
     text = json.dumps(_branches())
-    yield Figure(
-        f"workflows branches {BRANCHES}", _seconds(text), "s", target=at_most(TARGET_BRANCHES_S)
-    )
+    seconds = _seconds(partial(_lint, text))
+    yield Figure(f"workflows branches {BRANCHES}", seconds, "s", target=at_most(TARGET_BRANCHES_S))
+    for vertices in PICTURES:
+        document = read_document(json.dumps(_ladder(vertices)))[0]
+        seconds = _seconds(partial(draw_svg, document))
+        yield Figure(f"workflows picture {vertices}", seconds, "s")
 
 
-def _seconds(text: str) -> float:
+def _seconds(work: Callable[[], object]) -> float:
     times = []
     for _ in range(ROUNDS):
         begin = process_time()
-        document, warnings = read_document(text)
-        violations = lint(document, strict=True)
+        work()
         times.append(process_time() - begin)
-        if warnings or violations:
-            raise ValueError(f"the document is not in order: {[*warnings, *violations][0]}")
     return median(times)
+
+
+def _lint(text: str) -> None:
+    document, warnings = read_document(text)
+    if found := [*warnings, *lint(document, strict=True)]:
+        raise ValueError(f"the document is not in order: {found[0]}")
 
 
 def _ladder(vertices: int) -> dict[str, Any]:

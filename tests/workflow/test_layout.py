@@ -1,6 +1,6 @@
 """What holds for each layout; the sizes are those of who asks, and the places are the library's."""
 
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import pytest
 from hypothesis import given
@@ -172,6 +172,22 @@ def frames_around(frame, frames):
     while frame is not None:
         yield frame
         frame = frames[frame]
+
+
+@pytest.mark.parametrize(("spacing", "unit"), UNITS)
+def test_lines_from_both_sides_into_a_box_do_not_cross(spacing, unit):
+    # A payment after a question, or one without: both lead to the loop of box 5.
+    sizes = [(29, 4, 0), (29, 5, None), (31, 6, None), (27, 5, None), (27, 5, None), (29, 5, 1)]
+    lines = [(0, 1), (1, 2), (1, 3), (1, 4), (2, 4), (3, 5), (4, 5)]
+    layout = laid_out((sizes, lines, [(5, 5)], [None, None]), spacing, unit)
+    pairs = product(pairwise(layout.routes[5].after), pairwise(layout.routes[6].after))
+    assert [pair for pair in pairs if crosses(way_of(*pair[0]), way_of(*pair[1]))] == []
+
+
+def way_of(one, other):
+    """A part of a line, as wide as it has to be to cross another."""
+    left, top = min(one.x, other.x), min(one.y, other.y)
+    return Area(left - 0.1, top - 0.1, abs(one.x - other.x) + 0.2, abs(one.y - other.y) + 0.2)
 
 
 @given(graph=graphs())

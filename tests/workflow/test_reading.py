@@ -134,7 +134,7 @@ def test_all_that_has_no_shape_is_told_at_once():
         "/vertices/0/name": "This has to be a string.",
         "/vertices/0/kind/variant": "'of_chain' is not one of: off_chain, on_chain. Did you mean "
         "off_chain?",
-        "/vertices/0/kind/tool_fqn": "'add' is no tool FQN: it has no version: '@' is missing; an "
+        "/vertices/0/kind/tool_fqn": "'add' is no FQN: it has no version: '@' is missing; an "
         "FQN looks like xyz.example.math.add@1.",
         "/vertices/1": "This has to be an object.",
         "/edges/0": "The field `to` is missing.",

@@ -19,6 +19,7 @@ from nexus_tools.workflow import (
     Run,
     Settled,
     TimedOut,
+    Waiting,
     plan_of,
     read_document,
 )
@@ -779,3 +780,21 @@ def test_without_outputs_the_last_of_each_walk_is_the_result():
     told = Told("> a.x", "> b.x", "a.ok.t -> c.x")
     told.settle_all("a", "b", "c")
     assert results(told) == {"b.ok.t": "b.t", "b.ok.u": "b.u", "c.ok.t": "c.t", "c.ok.u": "c.u"}
+
+
+def test_results_come_in_the_order_of_the_outputs():
+    told = Told("> z.x", "> a.x", "z.ok.u >", "a.ok.u >", "z.ok.t >")
+    told.settle_all("a", "z")
+    assert list(results(told)) == ["z.ok.u", "a.ok.u", "z.ok.t"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "told"),
+    [
+        (("a", "b"), "nothing came for a, b"),
+        (("_after",), "what it comes after did not happen"),
+        (("a", "_after"), "nothing came for a, and what it comes after did not happen"),
+    ],
+)
+def test_what_did_not_start_is_told_without_names_that_nobody_gave(missing, told):
+    assert Waiting(Run("pay"), missing).sentence == f"pay did not start: {told}"

@@ -1,7 +1,7 @@
 """The `with` blocks of a workflow: what runs for each element, and what in rounds."""
 
 from collections.abc import Collection, Mapping
-from typing import Self
+from typing import NoReturn, Self
 
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.spelling import suggestion
@@ -15,13 +15,15 @@ from nexus_tools.workflow.authoring.sketch import (
     Sketch,
     State,
 )
-from nexus_tools.workflow.authoring.value import Value
+from nexus_tools.workflow.authoring.value import Unfinished, Value
 from nexus_tools.workflow.authoring.ways import check_ways_to_begin
 from nexus_tools.workflow.document import MAX_PARALLEL
 from nexus_tools.workflow.interfaces import LIST
 
+_TO_ITERATE = "write: with flow.for_each(…) as element"
 
-class _With:
+
+class _With(Unfinished):
     """A `with` block: what is added in it belongs to the block."""
 
     def __init__(self, sketch: Sketch, kind: BlockKind) -> None:
@@ -46,6 +48,9 @@ class _With:
 
     def _check_complete(self) -> None:
         """What has to be said by the end of the block."""
+
+    def _name(self) -> str:
+        return str(self._block)
 
 
 class _ForEach(_With):
@@ -75,6 +80,13 @@ class _ForEach(_With):
                 hint="give for_each a port that has a list",
             )
         return Element(self._sketch, self._block, origin.shape.element, origin)
+
+    def _as_a_value(self) -> str:
+        return _TO_ITERATE
+
+    def __iter__(self) -> NoReturn:
+        message = f"{self._block} is no list: its steps are written once, in a `with` block"
+        raise self._block.line.of(UsageError("block_misplaced", message, hint=_TO_ITERATE))
 
 
 class ForEach(_ForEach):
@@ -125,6 +137,10 @@ class Loop(_With):
         initial = as_origin(self._sketch, given)
         check_ways_to_begin(initial, self._block)
         return State(self._sketch, self._block, initial.shape, name, initial, self._block.line)
+
+    def _as_a_value(self) -> str:
+        first = next(iter(self._states), "value")
+        return f"write: with flow.loop(…) as loop, and name a value: loop.{first}"
 
     def __enter__(self) -> Self:
         """The loop itself."""

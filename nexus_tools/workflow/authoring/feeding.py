@@ -62,8 +62,8 @@ def feed(sketch: Sketch, draft: Draft, port: str, given: object, line: Line) -> 
     `value_mismatches`.
     """
     value = as_origin(sketch, given)
+    check_ways(value, draft.block)  # a value that is not there has no type that matters
     check_types(draft, port, value)
-    check_ways(value, draft.block)
     draft.feeds[port] = Feed(value, line)
 
 

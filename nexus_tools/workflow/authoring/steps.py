@@ -1,5 +1,6 @@
 """Steps as their author sees them: variants and ports as attributes, and how one is run."""
 
+from abc import abstractmethod
 from typing import Literal, Self, get_args
 
 from nexus_tools.errors import UsageError, ValidationError
@@ -42,7 +43,20 @@ def failure_action(action: str) -> PostFailureAction:
     return PostFailureAction(action)
 
 
-class Step(Unfinished):
+class _OfStep(Unfinished):
+    """A step, or a branch of one."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _example(self) -> str:
+        """A value of it, as the author would name it: `found.ok.papers`."""
+
+    def _as_a_value(self) -> str:
+        return f"name a variant and a port: {self._example()}"
+
+
+class Step(_OfStep):
     """One use of a tool: what `Workflow.add` gives.
 
     Its attributes are the variants of the tool, and theirs the ports: `found.ok.papers` is a value.
@@ -69,7 +83,7 @@ class Step(Unfinished):
 
         Raises `UsageError` with code `retry_invalid`: 0 to 99 times, 0 to 90 days.
         """
-        is_number = isinstance(times, int) and isinstance(after, int | float)
+        is_number = type(times) is int and type(after) in (int, float)  # True is an int, too
         longest = MAX_RETRY_AFTER_MS / 1_000
         if not is_number or not 0 <= times < MAX_ATTEMPTS or not 0 <= after <= longest:
             raise authors_line().of(
@@ -184,7 +198,7 @@ def _awaited(other: object) -> Value:
     )
 
 
-class Branch(Unfinished):
+class Branch(_OfStep):
     """One variant of a step: its attributes, or items, are the values of its ports."""
 
     __slots__ = ("_draft", "_sketch", "_variant")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from nexus_tools.errors import UsageError
-from nexus_tools.tool import HasSchemas, ToolFqn, ToolType
+from nexus_tools.tool import ASK, WAIT, HasSchemas, ToolFqn, ToolType
 from nexus_tools.workflow.document import VertexKind
 from nexus_tools.workflow.interfaces import ToolPorts
 
@@ -45,9 +45,13 @@ def known_tool(tool: UsedTool) -> KnownTool:
     `definition_invalid`).
     """
     if isinstance(tool, str):
-        return KnownTool(ToolFqn.parse(tool))
+        tool = ToolFqn.parse(tool)
     if isinstance(tool, ToolFqn):
-        return KnownTool(tool)
+        if str(tool) not in (ASK, WAIT):
+            return KnownTool(tool)
+        from nexus_tools.workflow.waiting import TOOLS_THAT_WAIT  # noqa: PLC0415 - seldom used
+
+        tool = TOOLS_THAT_WAIT[str(tool)]
     interface = _interface(tool)
     is_on_chain = getattr(interface, "type", None) is ToolType.ONCHAIN
     kind = VertexKind.ON_CHAIN if is_on_chain else VertexKind.OFF_CHAIN

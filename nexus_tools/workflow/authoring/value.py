@@ -8,6 +8,7 @@ from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
 from nexus_tools.workflow.authoring.sketch import Origin
 
 _TO_BRANCH = "to branch, use a variant: what takes one of its ports runs in that case"
+_TO_CALCULATE = "feed it to a port of a step that makes what is needed of it"
 _TO_MAKE_A_TEXT = "feed it to a port of a step that makes the text"
 
 
@@ -39,10 +40,21 @@ class Value:
     def __format__(self, _: str) -> NoReturn:
         raise _unknown_yet(self._origin, _TO_MAKE_A_TEXT)
 
-    def __add__(self, _: object) -> NoReturn:
-        raise _unknown_yet(self._origin, "feed it to a port of a step that adds to it")
+    def __lt__(self, _: object) -> NoReturn:
+        raise _unknown_yet(self._origin, f"have a step compare it; {_TO_BRANCH}")
 
-    __radd__ = __add__
+    __le__ = __gt__ = __ge__ = __contains__ = __lt__
+
+    def __add__(self, _: object) -> NoReturn:
+        raise _unknown_yet(self._origin, _TO_CALCULATE)
+
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __add__
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __add__
+
+    def __int__(self) -> NoReturn:
+        raise _unknown_yet(self._origin, _TO_CALCULATE)
+
+    __float__ = __index__ = __round__ = __neg__ = __abs__ = __len__ = __int__
 
     def __iter__(self) -> NoReturn:
         raise authors_line().of(
@@ -80,7 +92,7 @@ def origin_of(value: Value) -> Origin:
 
 
 class Unfinished(ABC):
-    """What names no value yet: a step, or a branch of one. It has no text, as values have none."""
+    """What names no value yet: a step, a branch of one, a block. It has no text, as values."""
 
     __slots__ = ()
 
@@ -89,8 +101,8 @@ class Unfinished(ABC):
         """What the author calls it: `found`."""
 
     @abstractmethod
-    def _example(self) -> str:
-        """A value of it, as the author would name it: `found.ok.papers`."""
+    def _as_a_value(self) -> str:
+        """How the author gets a value of it: `name a variant and a port: found.ok.papers`."""
 
     def __str__(self) -> NoReturn:
         raise _unknown_yet(self._name(), _TO_MAKE_A_TEXT)
@@ -104,7 +116,7 @@ def unfinished_error(given: Unfinished) -> UsageError:
     return UsageError(
         "port_unnamed",
         f"{given._name()} names no port",  # noqa: SLF001 - underscores keep it from hiding variants
-        hint=f"name a variant and a port: {given._example()}",  # noqa: SLF001 - as above
+        hint=given._as_a_value(),  # noqa: SLF001 - as above
     )
 
 

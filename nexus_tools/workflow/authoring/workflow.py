@@ -29,7 +29,7 @@ from nexus_tools.workflow.authoring.used_tool import KnownTool, UsedTool, known_
 from nexus_tools.workflow.authoring.value import Value
 from nexus_tools.workflow.authoring.ways import ways
 from nexus_tools.workflow.document import Document
-from nexus_tools.workflow.interfaces import Shape, shape_of_type
+from nexus_tools.workflow.interfaces import Shape, ToolPorts, shape_of_type
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.violation import Violation, violations_error
 
@@ -92,9 +92,9 @@ class Workflow:
         `port_missing`, `value_mismatches`, …; `UsageError`: `tool_expected`, `name_in_use`, and
         where a value cannot go.
         """
-        fed = {**(ports or {}), **more_ports}
         with authors_line() as line:
             known = self._known(tool)
+            fed = {**_named_ports(ports, known), **more_ports}
             _check_name_is_meant(known, fed, name)
             named = self._name(name, known.fqn.name)
             draft = Draft(named, known.fqn, known.kind, known.ports, self._sketch.block, line)
@@ -150,6 +150,7 @@ class Workflow:
         with authors_line():
             given = as_origin(self._sketch, value)
             block = given.block
+            _check_is_not_in_rounds(given, self._sketch.block)
             if (
                 not isinstance(given, PortValue | First)
                 or block.kind is not BlockKind.FOR_EACH
@@ -217,6 +218,12 @@ class Workflow:
         """What a failure does that nobody takes up, where its step does not say: `terminate`."""
         self._sketch.post_failure_action = failure_action(action)
 
+    @property
+    def tools(self) -> dict[str, ToolPorts]:
+        """The ports of the tools that it uses, by FQN, as far as they are known."""
+        known = (tool for _, tool in self._tools.values())
+        return {str(tool.fqn): tool.ports for tool in known if tool.ports is not None}
+
     def check(self, *, strict: bool = False) -> list[Located]:
         """The linter's warnings, each with its line.
 
@@ -274,6 +281,32 @@ def _error_of(found: list[Located]) -> ValidationError:
     for told, each in zip(error.details["violations"], found, strict=False):
         told.update(each.as_json())
     return found[0].line.of(error)
+
+
+def _named_ports(ports: object, tool: KnownTool) -> Mapping[str, Any]:
+    """The ports that are given as a mapping: a value has no place but by the name of its port."""
+    if ports is None or isinstance(ports, Mapping):
+        return ports or {}
+    first = next(iter(tool.ports.inputs.named), "port") if tool.ports else "port"
+    raise UsageError(
+        "port_unnamed",
+        f"{ports!r} is given to no port of {tool.fqn}",
+        hint=f"name the port: flow.add({tool.fqn.name}, {first}=…)",
+    )
+
+
+def _check_is_not_in_rounds(given: Origin, outside: Block) -> None:
+    """A value of a loop is there in each round: what is collected is behind the loop."""
+    around = given.block.chain[outside.depth :]
+    is_deeper = given.block.is_in(outside) and len(around) > 1
+    if is_deeper and around[0].kind is BlockKind.FOR_EACH:
+        inner = around[1]
+        raise UsageError(
+            "collect_invalid",
+            f"{given} is inside of {inner} as well, and collect leaves one block",
+            hint="in the for_each, behind that block, have a step take the value, and collect what"
+            " the step gives",
+        )
 
 
 def _is_said(name: object) -> bool:

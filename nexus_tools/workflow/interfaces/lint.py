@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nexus_tools.spelling import with_suggestion
-from nexus_tools.tool import ToolDefinition, ToolType
+from nexus_tools.tool import ASK, WAIT, ToolDefinition, ToolType
 from nexus_tools.units import sui
 from nexus_tools.workflow.document import (
     MAX_EXECUTION_MS,
@@ -94,7 +94,10 @@ class _Interfaces:
                 yield from self._vertex_ports(vertex, pointer)
             else:
                 message = f"No tool is registered as {vertex.fqn}."
-                message = with_suggestion(message, vertex.fqn, self._tools)
+                if vertex.fqn in (ASK, WAIT):
+                    message += " The publisher does so: `nexus-tools tool register --waiting`."
+                else:
+                    message = with_suggestion(message, vertex.fqn, self._tools)
                 yield Violation("unregistered", message, f"{pointer}/kind/tool_fqn")
         for at, edge in enumerate(self._document.edges):
             yield from self._edge(edge, f"/edges/{at}")
@@ -208,8 +211,9 @@ def _vertex(
         price, cap = sui(tool.price_mist), sui(cap_mist)
         message = f"{vertex.fqn} costs {price} a run, and the cap is {cap}."
         yield Violation("too_dear", message, place)
-    if vertex.kind is not _KINDS[tool.definition.type]:
-        message = f"{vertex.fqn} is not {vertex.kind.value}: it is {tool.definition.type.value}."
+    kind = _KINDS[tool.definition.type]
+    if vertex.kind is not kind:
+        message = f"{vertex.fqn} is not {vertex.kind.value}: it is {kind.value}."
         yield Violation("kind", message, f"{pointer}/kind/variant")
     if vertex.verifier is Verifier.REGISTERED_KEY and not tool.signs:
         message = f"{vertex.fqn} is registered without signed outcomes."

@@ -111,6 +111,8 @@ def shape_of_type(kind: Any) -> Shape:
     """
     if isinstance(kind, Mapping):
         return Shape.of(SchemaDocument.parse(dict(kind)))
+    if isinstance(kind, str):  # pydantic would look for a type of that name
+        raise _no_type(kind)
     from pydantic import TypeAdapter  # noqa: PLC0415 - slow, and needed for types alone
     from pydantic.errors import PydanticUserError  # noqa: PLC0415 - as above
 
@@ -119,8 +121,12 @@ def shape_of_type(kind: Any) -> Shape:
     except PydanticUserError as error:
         if isinstance(kind, type) and callable(getattr(kind, "parse", None)):
             return TEXT
-        raise UsageError(
-            "input_type_unknown",
-            f"{kind!r} is no type that JSON has",
-            hint="give a type such as str or list[int], or a JSON schema",
-        ) from error
+        raise _no_type(kind) from error
+
+
+def _no_type(kind: object) -> UsageError:
+    return UsageError(
+        "input_type_unknown",
+        f"{kind!r} is no type that JSON has",
+        hint="give a type such as str or list[int], or a JSON schema",
+    )

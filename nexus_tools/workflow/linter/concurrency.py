@@ -6,24 +6,34 @@ the way takes one. More than none left over is a race, less means that it is nev
 no proof either way (see `choices`), but it is what a document has to pass elsewhere.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nexus_tools.workflow.document import Document
-from nexus_tools.workflow.linter.graph import Graph, input_text
-from nexus_tools.workflow.violation import Violation
+from nexus_tools.workflow.linter.graph import Graph, Link, input_text
+from nexus_tools.workflow.violation import Severity, Violation
+
+_MAX_NAMED = 10
 
 
 def cycles(graph: Graph) -> Iterator[Violation]:
-    """What breaks rule 14: nothing, or one cycle.
+    """What breaks rule 14: nothing, or one cycle, of which a warning has the vertices.
 
     The violation points at a vertex of it, where one of its edges leads there.
     """
     cycle = graph.cycle()
     if cycle:
         first = min(cycle, key=lambda link: link.index)
-        yield Violation(
-            14, "The provided graph contains one or more cycles.", first.pointer("/to/vertex")
-        )
+        pointer = first.pointer("/to/vertex")
+        yield Violation(14, "The provided graph contains one or more cycles.", pointer)
+        yield Violation("cycle", _told(cycle, first), pointer, Severity.WARNING)
+
+
+def _told(cycle: Sequence[Link], first: Link) -> str:
+    """The way round, which is given backwards, from the vertex to which `first` leads."""
+    at = cycle.index(first)
+    names = [link.edge.target.vertex for link in (*cycle[at::-1], *cycle[:at:-1])]
+    more = names[_MAX_NAMED:] and [f"… ({len(names)} vertices)"]
+    return f"It goes round: {' → '.join((*names[:_MAX_NAMED], *more, names[0]))}."
 
 
 def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:

@@ -10,6 +10,7 @@ from nexus_tools.workflow.linter.declarations import declarations
 from nexus_tools.workflow.linter.graph import Graph
 from nexus_tools.workflow.linter.naming import naming
 from nexus_tools.workflow.linter.pairing import pairing
+from nexus_tools.workflow.linter.storage import remote_values
 from nexus_tools.workflow.linter.walks import walks
 from nexus_tools.workflow.structure import structure_of
 from nexus_tools.workflow.violation import Severity, Violation
@@ -35,7 +36,7 @@ def lint(document: Document, *, strict: bool = False) -> list[Violation]:
 def _violations(document: Document) -> list[Violation]:
     graph = Graph(document)
     found = [*declarations(document, graph), *cycles(graph)]
-    has_cycle = bool(found) and found[-1].rule == 14
+    has_cycle = any(violation.rule == 14 for violation in found)
     too_large = list(_too_many_groups(document))
     if not document.has_dialect and not has_cycle:
         found += [] if too_large else concurrency(document, graph)
@@ -44,6 +45,7 @@ def _violations(document: Document) -> list[Violation]:
     # Outside the dialect, blocks that pass rules 20 to 25 can hardly be wrong.
     structure = structure_of(document) if document.has_dialect or not found else None
     found += naming(document)
+    found += remote_values(document)
     if structure:
         found += blocks(document, structure)
         if not structure.problems and not any(_hides_walks(violation) for violation in found):

@@ -13,7 +13,7 @@ _MAX_SUGGESTIONS = 20
 def naming(document: Document) -> Iterator[Violation]:
     """Vertices and entry ports that are named and not there, names and values that are doubled.
 
-    What belongs to the dialect is an error, the rest a warning.
+    What belongs to the dialect is an error, and in it whoever is not there; the rest a warning.
     """
     yield from _undeclared(document)
     yield from _inputs(document)
@@ -23,6 +23,7 @@ def naming(document: Document) -> Iterator[Violation]:
 
 def _undeclared(document: Document) -> Iterator[Violation]:
     declared = {vertex.name for vertex in document.vertices}
+    severity = Severity.ERROR if document.has_dialect else Severity.WARNING
     places = [
         *((edge.source.vertex, f"/edges/{at}/from") for at, edge in enumerate(document.edges)),
         *((edge.target.vertex, f"/edges/{at}/to") for at, edge in enumerate(document.edges)),
@@ -40,7 +41,7 @@ def _undeclared(document: Document) -> Iterator[Violation]:
             messages[name] = f"There is no vertex {name!r}."
             if len(messages) <= _MAX_SUGGESTIONS:
                 messages[name] = with_suggestion(messages[name], name, declared)
-        yield _warning("names_nothing", messages[name], f"{pointer}/vertex")
+        yield Violation("names_nothing", messages[name], f"{pointer}/vertex", severity)
     for at, group in enumerate(document.entry_groups):
         if not group.vertices:
             message = f"The entry group {group.name!r} has no vertices."

@@ -1,12 +1,16 @@
-"""The values with which an execution begins: inputs by name, for the entry ports of a group."""
+"""The values with which an execution begins: defaults, and inputs by name for a group's ports."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from nexus_tools.errors import UsageError
+from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.spelling import suggestion
-from nexus_tools.workflow.document import Document, EntryGroup, InputPort
+from nexus_tools.tool import HasSchemas, pointer_of
+from nexus_tools.units import count
+from nexus_tools.workflow.document import Document, EntryGroup, InputPort, Storage
+from nexus_tools.workflow.interfaces import ToolPorts
+from nexus_tools.workflow.waiting import TOOLS_THAT_WAIT
 
 
 def chosen_group(document: Document, name: str | None = None) -> EntryGroup:
@@ -27,14 +31,38 @@ def chosen_group(document: Document, name: str | None = None) -> EntryGroup:
     return groups[name]
 
 
+def known_tools(document: Document, definitions: Mapping[str, HasSchemas]) -> dict[str, ToolPorts]:
+    """The tools of a document that are known, by FQN, with those that the package itself has."""
+    known = {**TOOLS_THAT_WAIT, **definitions}
+    used = known.keys() & {vertex.fqn for vertex in document.vertices}
+    return {fqn: ToolPorts(known[fqn]) for fqn in used}
+
+
+def default_values(document: Document) -> dict[InputPort, Any]:
+    """The value of each port that has one by default. Raises `value_remote`."""
+    for each in document.defaults:
+        if each.storage is not Storage.INLINE:
+            raise ValidationError(
+                "value_remote",
+                f"the value of {each.target} is in {each.storage.value}, and a simulation fetches"
+                " nothing",
+                hint="write the value itself into the document, as `inline`, and simulate that",
+            )
+    return {each.target: each.data for each in document.defaults}
+
+
 def entry_values(
-    document: Document, group: EntryGroup, inputs: Mapping[str, Any]
+    document: Document,
+    group: EntryGroup,
+    inputs: Mapping[str, Any],
+    tools: Mapping[str, ToolPorts] | None = None,
 ) -> dict[InputPort, Any]:
     """The value of each entry port of a group.
 
     An input is named as the document names it, as `vertex.port`, or by the port alone where one
     port of the group has that name. Raises `UsageError` with code `input_unknown`, `input_twice` or
-    `input_missing`.
+    `input_missing`, and `ValidationError` (`input_invalid`) for values that do not fit one of the
+    `tools`, which are known by FQN.
     """
     targets = entry_names(document, group)
     values: dict[InputPort, Any] = {}
@@ -47,6 +75,15 @@ def entry_values(
     ports = {port for found in targets.values() for port in found}
     if missing := ports - values.keys():
         raise _missing(targets, missing)
+    fqns = {vertex.name: vertex.fqn for vertex in document.vertices}
+    failures: dict[str, str] = {}
+    for target, value in values.items():
+        tool = None if target.is_order_only else (tools or {}).get(fqns[target.vertex])
+        if tool is not None and (wrong := tool.mismatch(target.port, value)):
+            called = next(name for name, found in targets.items() if target in found)
+            failures.setdefault(called, wrong)
+    if failures:
+        raise _unfit(failures)
     return values
 
 
@@ -108,3 +145,19 @@ def _names_for(names: Mapping[str, tuple[InputPort, ...]], ports: set[InputPort]
             wanted.append(name)
             left -= set(found)
     return wanted
+
+
+def _unfit(failures: Mapping[str, str]) -> ValidationError:
+    """What is wrong with inputs, by their names."""
+    (name, wrong), *others = failures.items()
+    more = f", and {count(len(others), 'other')}" if others else ""
+    return ValidationError(
+        "input_invalid",
+        f"the input {name} does not fit: {wrong}{more}",
+        details={
+            "failures": [
+                {"input": name, "pointer": pointer_of((name,)), "message": wrong}
+                for name, wrong in failures.items()
+            ]
+        },
+    )

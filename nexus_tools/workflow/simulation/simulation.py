@@ -36,7 +36,12 @@ from nexus_tools.workflow.runs import (
     WalkFailure,
 )
 from nexus_tools.workflow.semantics import Execution
-from nexus_tools.workflow.simulation.entries import chosen_group, entry_values
+from nexus_tools.workflow.simulation.entries import (
+    chosen_group,
+    default_values,
+    entry_values,
+    known_tools,
+)
 from nexus_tools.workflow.simulation.example_stubs import example_stub
 from nexus_tools.workflow.simulation.step_costs import StepCosts
 from nexus_tools.workflow.simulation.stubs import StubFunction, stubbed_json
@@ -186,13 +191,13 @@ async def simulate(
     named as `entry_values` says. With stubs alone the same comes of it each time, and at once.
 
     After `max_steps` calls nothing more is called, nor after `deadline_ms`; a real tool has
-    `tool_timeout_ms` for a call. Raises `workflow_invalid`, `stub_unfit`, or as `chosen_group` and
-    `entry_values` do.
+    `tool_timeout_ms` for a call. Raises `workflow_invalid`, `value_remote`, `stub_unfit`,
+    or as `chosen_group` and `entry_values` do: inputs have to fit what is known.
     """
     chosen = chosen_group(document, group)
     simulator = _Simulator(
         document,
-        entry_values(document, chosen, inputs),
+        entry_values(document, chosen, inputs, known_tools(document, definitions or {})),
         tools or {},
         definitions or {},
         costs or StepCosts(),
@@ -221,7 +226,7 @@ class _Simulator:
     def __post_init__(self) -> None:
         self._execution = Execution(plan_of(self.document))
         self._vertices = {vertex.name: vertex for vertex in self.document.vertices}
-        self._defaults = {default.target: default.data for default in self.document.defaults}
+        self._defaults = default_values(self.document)
         self._chosen: dict[str, SimulatedTool] = {}
         self._made_up: list[str] = []
         self._validators: dict[str, InterfaceValidator] = {}

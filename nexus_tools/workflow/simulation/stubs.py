@@ -29,6 +29,7 @@ from nexus_tools.tool import (
     pointer_of,
 )
 from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.interfaces import ToolPorts
 
 DEFAULT_STUB_MS = 1_000
 MAX_STUB_MS = 90 * 86_400_000
@@ -98,21 +99,30 @@ class StubCalls:
         return None
 
 
-def read_stubs(text: bytes | str, workflow: Document | None = None) -> dict[str, Stub]:
+def read_stubs(
+    text: bytes | str,
+    workflow: Document | None = None,
+    tools: Mapping[str, ToolPorts] | None = None,
+) -> dict[str, Stub]:
     """The stubs of a JSON document, by the names of vertices and tools.
 
     An outcome is an answer as a tool gives it, `{variant: {port: value}}`, or an object with
     `give`, an answer, or `fail`, the reason of a failure with a `detail`; then it may have `when`,
     `times` and `takes_ms` (1 000 by default). Of a list, an outcome without `when` and `times` is
     given once, the last one for ever. If the `workflow` is known, `when` names ports that its
-    vertices have. Raises `json_invalid`, and `stubs_invalid` with all `failures` in its details.
+    vertices have; of `tools` that are known, by FQN, answers have their variants and ports. Raises
+    `json_invalid`, and `stubs_invalid` with all `failures` in its details.
     """
     document = parse_json(text)
     problems: list[Mismatch] = []
     if not isinstance(document, dict):
         problems.append(Mismatch("", "it is no object of stubs by name"))
         document = {}
-    reader = _Reader(problems, _ports_of(workflow) if workflow else {})
+    known = dict(tools or {})
+    for vertex in workflow.vertices if workflow else ():
+        if vertex.fqn in known:
+            known[vertex.name] = known[vertex.fqn]
+    reader = _Reader(problems, _ports_of(workflow) if workflow else {}, known)
     stubs = {name: reader.stub(name, value) for name, value in document.items()}
     if problems:
         error = mismatch_error("stubs_invalid", "these are no stubs", problems)
@@ -131,9 +141,15 @@ def stubbed_json(outcome: Outcome) -> dict[str, Any]:
 class _Reader:
     """Reads stubs, and notes whatever is wrong with them."""
 
-    def __init__(self, problems: list[Mismatch], ports: Mapping[str, Collection[str]]) -> None:
+    def __init__(
+        self,
+        problems: list[Mismatch],
+        ports: Mapping[str, Collection[str]],
+        tools: Mapping[str, ToolPorts],
+    ) -> None:
         self._problems = problems
         self._ports = ports
+        self._tools = tools
 
     def stub(self, name: str, value: Any) -> Stub:
         items = value if isinstance(value, list) else [value]
@@ -191,7 +207,25 @@ class _Reader:
             self._note(path, "an answer has exactly one member, the variant")
             return Answer("", {})
         [(variant, ports)] = item.items()
-        return Answer(variant, self._object((*path, variant), ports))
+        answer = Answer(variant, self._object((*path, variant), ports))
+        self._check_known((*path, variant), answer)
+        return answer
+
+    def _check_known(self, path: tuple[str | int, ...], answer: Answer) -> None:
+        """Whether the tool, if it is known, gives such a variant, with such ports."""
+        tool = self._tools.get(str(path[0]))
+        if tool is None:
+            return
+        ports = tool.variant(answer.variant)
+        if ports is None:
+            message = f"the tool of {path[0]} has no variant {answer.variant!r}."
+            known = (*tool.variants, *_FIELDS)
+            self._note(path, with_suggestion(message, answer.variant, known))
+            return
+        for port in answer.ports:
+            if ports.get(port) is None:
+                message = f"{answer.variant} of {path[0]} gives no port {port!r}."
+                self._note((*path, port), with_suggestion(message, port, ports.named))
 
     def _object(self, path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
         if isinstance(value, dict):

@@ -57,7 +57,7 @@ from tests.workflow.authoring.programs import (
         (
             "flow.add('search')",
             "fqn_invalid",
-            "'search' is no tool FQN: it has no version: '@' is missing",
+            "'search' is no FQN: it has no version: '@' is missing",
         ),
         ("flow.add(tell_time, name='now?')", "name_invalid", "'now?' is no name of a step"),
         (
@@ -70,7 +70,7 @@ from tests.workflow.authoring.programs import (
         (
             "Workflow('report@1')",
             "fqn_invalid",
-            "'report@1' is no tool FQN: the domain needs two labels or more before the name",
+            "'report@1' is no FQN: the domain needs two labels or more before the name",
         ),
         (
             "Workflow('xyz.example.report@1', 'x' * 4097)",
@@ -176,6 +176,40 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
             "value_unknown_yet",
             "the input topic is known only when the workflow runs",
         ),
+        *(
+            (
+                expression,
+                "value_unknown_yet",
+                "search.ok.papers is known only when the workflow runs",
+            )
+            for expression in (
+                "found.ok.papers < 3",
+                "2 >= found.ok.papers",
+                "'x' in found.ok.papers",
+                "len(found.ok.papers)",
+                "int(found.ok.papers)",
+                "2 * found.ok.papers - 1",
+                "round(found.ok.papers / 2)",
+                "-found.ok.papers",
+            )
+        ),
+        (
+            "for paper in flow.for_each(found.ok.papers): pass",
+            "block_misplaced",
+            "the for_each of line 2 is no list: its steps are written once, in a `with` block",
+        ),
+        (
+            "flow.add(summarise, paper=flow.for_each(found.ok.papers))",
+            "port_unnamed",
+            "the for_each of line 2 names no port",
+        ),
+        (
+            "flow.add(write, found.ok.papers)",
+            "port_unnamed",
+            "<value search.ok.papers> is given to no port of xyz.example.write@1",
+        ),
+        ("found.retry(True)", "retry_invalid", "True retries, 0 seconds apart, are not possible"),
+        ("flow.inputs(x='str')", "input_type_unknown", "'str' is no type that JSON has"),
         ("f'{found.ok}'", "value_unknown_yet", "search.ok is known only when the workflow runs"),
         ("str(found)", "value_unknown_yet", "search is known only when the workflow runs"),
         (
@@ -267,6 +301,11 @@ def test_a_mistake_with_a_step_is_refused_in_its_line(mistake, code, message):
         ),
         (
             "flow.add(post, text=summary.ok.text)",
+            "value_not_collected",
+            "summarise.ok.text is there once for each element of the for_each of line 2",
+        ),
+        (
+            "flow.add(write, notes=summary.ok.text)",
             "value_not_collected",
             "summarise.ok.text is there once for each element of the for_each of line 2",
         ),
@@ -524,6 +563,46 @@ def test_errors_do_not_hide_warnings():
     ] == [("never_runs", "error", 2), ("starves", "warning", 3), ("starves", "warning", 5)]
 
 
+def test_what_a_loop_in_a_for_each_gave_is_collected_of_a_step_behind_the_loop():
+    program = """
+        found = flow.add(search, topic=topic)
+        with flow.for_each(found.ok.papers) as paper:
+            with flow.loop(text=paper) as loop:
+                verdict = flow.add(judge, text=loop.text)
+                loop.again(text=verdict.poor.text)
+        flow.add(write, notes=flow.collect(verdict.good.text))
+    """
+    message = (
+        "judge.good.text is inside of the loop of line 3 as well, and collect leaves one block"
+    )
+    assert_refused(program, "collect_invalid", 6, message)
+    assert "have a step take the value" in refused(program).hint
+    behind = """
+            taken = flow.add(summarise, paper=verdict.good.text)
+        flow.add(write, notes=flow.collect(taken.ok.text))
+    """
+    lines = program.rstrip().splitlines()[:-1]
+    written("\n".join(lines) + behind.rstrip())["flow"].document()
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("flow.add(summarise, found.ok.papers)", "name the port: flow.add(summarise, paper=…)"),
+        (
+            "flow.add(post, text=flow.for_each(found.ok.papers))",
+            "write: with flow.for_each(…) as element",
+        ),
+        (
+            "flow.add(post, text=flow.loop(text=topic))",
+            "write: with flow.loop(…) as loop, and name a value: loop.text",
+        ),
+    ],
+)
+def test_how_to_write_it_is_said_beside_what_is_wrong(line, hint):
+    assert refused(FOUND + line).hint == hint
+
+
 def test_what_the_linter_finds_is_told_with_the_lines_of_the_program():
     program = """
         posted = flow.add(post, text=topic)
@@ -533,8 +612,9 @@ def test_what_the_linter_finds_is_told_with_the_lines_of_the_program():
     error = refused(program)
     assert isinstance(error, ValidationError)
     assert error.code == "workflow_invalid"
-    [told] = error.details["violations"]
+    told, way = error.details["violations"]
     assert (told["rule"], told["pointer"], told["line"]) == (14, "/edges/0/to/vertex", 3)
+    assert (way["message"], way["line"]) == ("It goes round: post → post_2 → post.", 3)
 
 
 def test_a_warning_names_the_line():

@@ -4,6 +4,7 @@ import pytest
 
 from nexus_tools.errors import UsageError
 from nexus_tools.package.move.definition import Definition
+from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolDefinition, canonical_json
 from nexus_tools.workflow import (
     DIALECT,
@@ -19,6 +20,7 @@ from nexus_tools.workflow import (
     Vertex,
     VertexKind,
     Workflow,
+    ask,
 )
 from tests.workflow.authoring.programs import (
     FOUND,
@@ -296,3 +298,12 @@ def test_values_steps_and_branches_say_what_they_are():
         "<branch search.ok>",
         "<value search.ok.papers>",
     ]
+
+
+@pytest.mark.parametrize("tool", ["nexus_tools.waiting.ask@1", ask])
+def test_a_tool_of_the_package_itself_is_known_by_its_fqn_alone(tool):
+    flow = Workflow("xyz.example.report@1")
+    [editor] = flow.inputs(editor=Address)
+    flow.output("note", flow.add(tool, who=editor, question="?").approved.note)
+    [vertex] = flow.document().vertices
+    assert (vertex.fqn, vertex.kind) == ("nexus_tools.waiting.ask@1", VertexKind.ON_CHAIN)

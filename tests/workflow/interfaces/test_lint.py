@@ -260,7 +260,7 @@ def test_a_name_that_proves_nothing_is_a_warning():
 
 
 def test_a_vertex_on_chain_needs_a_tool_on_chain():
-    message = "xyz.example.summarise@1 is not on_chain: it is offchain."
+    message = "xyz.example.summarise@1 is not on_chain: it is off_chain."
     document = alone(kind=VertexKind.ON_CHAIN)
     assert told_of(document) == [("kind", message, "/vertices/0/kind/variant")]
 

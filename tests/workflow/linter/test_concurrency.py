@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nexus_tools.workflow import read_document
 from nexus_tools.workflow.linter.concurrency import concurrency
 from nexus_tools.workflow.linter.graph import Graph
-from tests.workflow.notation import errors, flow
+from tests.workflow.notation import errors, flow, warnings
 
 
 def race(port, edge, group="_default_group"):
@@ -28,6 +28,17 @@ def test_a_cycle_breaks_rule_14_and_is_shown_by_a_vertex_of_it():
     assert errors(document) == [
         (14, "The provided graph contains one or more cycles.", "/edges/1/to/vertex")
     ]
+    way = ("cycle", "It goes round: c → b → c.", "/edges/1/to/vertex")
+    assert way in warnings(document)
+
+
+def test_a_long_cycle_is_named_by_its_first_vertices():
+    names = [f"v{number}" for number in range(13)]
+    pairs = zip(names, [*names[1:], names[0]], strict=True)
+    document = flow("> a.x", "a.ok.y -> v0.y", *(f"{one}.ok.y -> {two}.x" for one, two in pairs))
+    [message] = [message for rule, message, _ in warnings(document) if rule == "cycle"]
+    way = " → ".join([f"v{number}" for number in range(1, 11)])
+    assert message == f"It goes round: {way} → … (13 vertices) → v1."
 
 
 def test_two_ports_of_a_variant_that_feed_one_port_race():

@@ -30,6 +30,13 @@ def test_a_vertex_that_is_not_there_is_named_with_one_that_is(line, pointer):
     assert ("names_nothing", message, pointer) in warnings(document)
 
 
+def test_in_the_dialect_a_vertex_that_is_not_there_is_an_error():
+    document = flow(*CHAIN, "bb.ok.sum >", **DIALECT)
+    document = undeclared(document, "bb")
+    message = "There is no vertex 'bb'. Did you mean b?"
+    assert errors(document) == [("names_nothing", message, "/outputs/0/vertex")]
+
+
 def test_a_group_without_vertices_names_nothing():
     assert warnings(flow(*CHAIN, "group g: add", "group h:")) == [
         ("names_nothing", "The entry group 'h' has no vertices.", "/entry_groups/1")

@@ -12,8 +12,9 @@ import pytest
 
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.leader import MAX_OUTCOME_BYTES
-from nexus_tools.tool import Answer, Failure, FailureReason
+from nexus_tools.tool import ASK, Answer, Failure, FailureReason
 from nexus_tools.workflow import (
+    DIALECT,
     Default,
     Document,
     Edge,
@@ -414,7 +415,7 @@ B = Schemas(
 
 
 @pytest.mark.parametrize(
-    ("given", "answer", "reason"),
+    ("came", "answer", "reason"),
     [
         ("text", gives("ok", x=1), FailureReason.INPUT_INVALID),
         (1, gives("ok", x="text"), FailureReason.OUTPUT_INVALID),
@@ -422,12 +423,25 @@ B = Schemas(
     ],
 )
 @pytest.mark.anyio
-async def test_what_does_not_match_a_definition_fails(given, answer, reason):
-    document = Document((vertex("b", "x"),), ())
-    found = await simulate(
-        document, {"x": given}, {"b": answer}, definitions={"xyz.example.b@1": B}
-    )
+async def test_what_does_not_match_a_definition_fails(came, answer, reason):
+    document = Document((vertex("a", "x"), vertex("b")), (edge("a.ok.x", "b.x"),))
+    tools = {"a": gives("ok", x=came), "b": answer}
+    found = await simulate(document, {"x": 1}, tools, definitions={"xyz.example.b@1": B})
     assert [each.reason for each in found.failures] == [reason]
+
+
+@pytest.mark.anyio
+async def test_an_input_that_does_not_fit_is_refused_though_no_run_may_take_it():
+    document = Document(
+        (vertex("a", "x"), vertex("b", "x"), Vertex("ask", ASK, entry_ports=("who", "question"))),
+        (edge("a.other.y", "b._after"), edge("a.other.y", "ask._after")),
+        dialect=DIALECT,
+    )
+    given = {"a.x": 1, "b.x": "text", "who": "me", "question": "Well?"}
+    with pytest.raises(ValidationError) as caught:
+        await simulate(document, given, definitions={"xyz.example.b@1": B})
+    assert caught.value.code == "input_invalid"
+    assert [each["input"] for each in caught.value.details["failures"]] == ["b.x", "who"]
 
 
 @pytest.mark.anyio

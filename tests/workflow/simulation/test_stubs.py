@@ -1,4 +1,5 @@
 import json
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -6,7 +7,7 @@ from hypothesis import strategies as st
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Answer, Failure, FailureReason
-from nexus_tools.workflow import read_document
+from nexus_tools.workflow import ToolPorts, read_document
 from nexus_tools.workflow.simulation.stubs import Stub, StubbedOutcome, StubCalls, read_stubs
 from tests.workflow.notation import flow
 
@@ -110,6 +111,34 @@ def test_a_condition_names_ports_that_the_workflow_has():
     assert [(each["pointer"], each["message"]) for each in refused.value.details["failures"]] == [
         ("/a/when/note", "a takes no port 'note'."),
         ("/b/1/when/nte", "b takes no port 'nte'. Did you mean note?"),
+    ]
+
+
+def test_an_answer_is_one_that_a_known_tool_gives():
+    class Known:
+        input_schema: ClassVar = {"type": "object", "properties": {"text": {"type": "string"}}}
+        output_schema: ClassVar = {
+            "oneOf": [
+                {
+                    "type": "object",
+                    "properties": {
+                        "ok": {"type": "object", "properties": {"words": {"type": "integer"}}}
+                    },
+                    "required": ["ok"],
+                }
+            ]
+        }
+
+    workflow, _ = read_document(json.dumps(flow("> a.text", "a.ok.words >")))
+    tools = {workflow.vertices[0].fqn: ToolPorts(Known())}
+    read_stubs('{"a": [{"fail": "unreachable"}, {"ok": {"words": 1}}]}', workflow, tools)
+    wrong = [{"okk": {}}, {"giv": {"ok": {}}}, {"give": {"ok": {"word": 1}}}]
+    with pytest.raises(ValidationError) as refused:
+        read_stubs(json.dumps({"a": wrong, "elsewhere": {"okk": {}}}), workflow, tools)
+    assert [(each["pointer"], each["message"]) for each in refused.value.details["failures"]] == [
+        ("/a/0/okk", "the tool of a has no variant 'okk'. Did you mean ok?"),
+        ("/a/1/giv", "the tool of a has no variant 'giv'. Did you mean give?"),
+        ("/a/2/give/ok/word", "ok of a gives no port 'word'. Did you mean words?"),
     ]
 
 

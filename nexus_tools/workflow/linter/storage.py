@@ -1,0 +1,48 @@
+"""Values that are not in the document, and so not on chain: who can have them."""
+
+from collections.abc import Iterator
+
+from nexus_tools.workflow.document import (
+    Default,
+    Document,
+    Storage,
+    Verifier,
+    Vertex,
+    VertexKind,
+    is_storage_key,
+)
+from nexus_tools.workflow.violation import Severity, Violation
+
+
+def remote_values(document: Document) -> Iterator[Violation]:
+    """Default values that are elsewhere: leaders may fetch them, and contracts cannot."""
+    vertices = {vertex.name: vertex for vertex in document.vertices}
+    for at, default in enumerate(document.defaults):
+        if default.storage is Storage.INLINE:
+            continue
+        pointer = f"/default_values/{at}/value"
+        yield _of_storage(default, vertices.get(default.target.vertex), f"{pointer}/storage")
+        if not _has_keys(default.data):
+            message = (
+                f"The data of {default.target} are no key of {default.storage.value}, nor a list"
+                " of keys: a key is a text of letters, digits and -._~, but neither . nor .."
+            )
+            yield Violation("remote_value", message, f"{pointer}/data")
+
+
+def _of_storage(default: Default, vertex: Vertex | None, pointer: str) -> Violation:
+    severity = Severity.ERROR
+    if vertex is not None and vertex.kind is VertexKind.ON_CHAIN:
+        why = "an on-chain tool takes what is on chain: write the value itself, as `inline`"
+    elif vertex is not None and vertex.verifier is not Verifier.NONE:
+        why = "a tool signs for what is on chain: write the value itself, as `inline`"
+    else:
+        severity = Severity.WARNING
+        why = "a run fails unless its leader fetches values from there"
+    message = f"The value of {default.target} is in {default.storage.value}, and {why}."
+    return Violation("remote_value", message, pointer, severity)
+
+
+def _has_keys(data: object) -> bool:
+    keys = data if isinstance(data, list) else [data]
+    return all(isinstance(key, str) and is_storage_key(key) for key in keys)
