@@ -125,11 +125,25 @@ def utc(time_ms: int, now_ms: int | None = None) -> str:
     With `now_ms`, also how long it is until then: `2026-11-28 09:14 UTC (in 6 d 23 h)`.
     """
     wait = "" if now_ms is None or now_ms >= time_ms else f" (in {_about(time_ms - now_ms)})"
+    return f"{_written(time_ms, '%Y-%m-%d %H:%M UTC')}{wait}"
+
+
+def utc_second(time_ms: int) -> str:
+    """A time to the second, in ms since 1970, for what happens one after another."""
+    return _written(time_ms, "%Y-%m-%d %H:%M:%S UTC")
+
+
+def ago(milliseconds: int) -> str:
+    """How long ago something was, in whole seconds from one second on: `9 s ago`."""
+    rest = milliseconds % 1_000 if milliseconds > 1_000 else 0
+    return f"{duration(milliseconds - rest)} ago"
+
+
+def _written(time_ms: int, form: str) -> str:
     try:
-        time = datetime.fromtimestamp(time_ms / 1000, UTC)
+        return datetime.fromtimestamp(time_ms / 1000, UTC).strftime(form)
     except (ValueError, OverflowError, OSError):  # a contract may put any u64 there
-        return f"{time_ms} ms after 1970{wait}"
-    return f"{time:%Y-%m-%d %H:%M UTC}{wait}"
+        return f"{time_ms} ms after 1970"
 
 
 # --- Numbers of things

@@ -125,6 +125,7 @@ def test_a_duration_is_read_as_it_was_printed_but_for_what_is_small(milliseconds
 def test_times_are_utc():
     # date -u -d @1764321240
     assert units.utc(1_764_321_240_000) == "2025-11-28 09:14 UTC"
+    assert units.utc_second(1_764_321_245_900) == "2025-11-28 09:14:05 UTC"
 
 
 def test_a_time_says_how_long_it_is_until_then():
@@ -161,3 +162,8 @@ def test_an_option_says_what_to_write(option, text):
 
 def test_an_option_takes_the_number_of_its_default():
     assert AMOUNT.convert(5, None, None) == 5
+
+
+def test_what_was_a_while_ago_is_told_in_seconds():
+    said = [units.ago(each) for each in (0, 21, 1_000, 9_021, 61_500)]
+    assert said == ["0 ms ago", "21 ms ago", "1 s ago", "9 s ago", "1 min 1 s ago"]

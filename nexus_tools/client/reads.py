@@ -65,11 +65,14 @@ async def read_height(connection: Connection) -> int:
     return int(response.checkpoint_height)
 
 
-async def read_object(connection: Connection, object_id: Address) -> Object | None:
-    """The newest version of an object, or None if there is none."""
+async def read_object(
+    connection: Connection, object_id: Address, version: int | None = None
+) -> Object | None:
+    """A version of an object, by default the newest one, or None if there is none."""
+    wanted = {} if version is None else {"version": version}
     try:
         response = await connection.call(
-            "LedgerService/GetObject", object_id=str(object_id), read_mask=mask("bcs")
+            "LedgerService/GetObject", object_id=str(object_id), read_mask=mask("bcs"), **wanted
         )
     except NotFoundError:
         return None

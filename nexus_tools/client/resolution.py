@@ -4,7 +4,7 @@ What is known is kept. The version at which an object was shared never changes; 
 object changes with every transaction that names it, whose effects say how.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from nexus_tools.client.connection import Connection
 from nexus_tools.client.reads import read_objects
@@ -44,6 +44,12 @@ class KnownObjects:
 
     def __getitem__(self, object_id: Address) -> tuple[Owner, ObjectReference]:
         return self._known[object_id]
+
+    def latest(self, owner: Owner, reference: ObjectReference) -> tuple[Owner, ObjectReference]:
+        """What is known of an object of which this was known, or is read; it may be forgotten."""
+        known = self._known.get(reference.object_id)
+        is_newer = known is not None and known[1].version > reference.version
+        return known if known is not None and is_newer else (owner, reference)
 
     def learn(self, owner: Owner, reference: ObjectReference) -> None:
         """Remember a version, unless a newer one is known."""
@@ -97,10 +103,14 @@ async def resolve(
     None, anybody may.
     """
     wanted = builder.unresolved()
+    # What is learned makes it forget what it knows: that is kept here.
+    found = {
+        value.object_id: known[value.object_id] for value in wanted if value.object_id in known
+    }
     missing = [
         value.object_id
         for value in wanted
-        if value.object_id not in known and value.object_id != CLOCK
+        if value.object_id not in found and value.object_id != CLOCK
     ]
     for object_id, value in zip(missing, await read_objects(connection, missing), strict=True):
         if value is None:
@@ -110,18 +120,22 @@ async def resolve(
                 hint="it was deleted or never existed there: check the id and the network",
             )
         known.learn_object(value)
-    ids = {value.object_id for value in wanted}
-    return {value.object_id: _argument(value, known, sender, ids) for value in wanted}
+        found[object_id] = value.owner, value.reference()
+    # Meanwhile others may have changed some of it.
+    latest = {object_id: known.latest(*each) for object_id, each in found.items()}
+    return {
+        value.object_id: _argument(value, latest, sender)
+        if value.object_id in latest
+        else clock_input(mutable=value.mutable)
+        for value in wanted
+    }
 
 
 def _argument(
     wanted: UnresolvedObject,
-    known: KnownObjects,
+    known: Mapping[Address, tuple[Owner, ObjectReference]],
     sender: Address | None,
-    inputs: Collection[Address],
 ) -> ObjectArgument:
-    if wanted.object_id == CLOCK:
-        return clock_input(mutable=wanted.mutable)
     owner, reference = known[wanted.object_id]
     if isinstance(owner, Shared):
         return SharedObject(wanted.object_id, owner.initial_version, mutable=wanted.mutable)
@@ -135,7 +149,7 @@ def _argument(
             hint="name the object that has the field",
         )
     # Sent to an object that is an input as well: the transaction receives it from there.
-    if isinstance(owner, AddressOwner) and owner.address in inputs:
+    if isinstance(owner, AddressOwner) and owner.address in known:
         return ReceivingObject(reference)
     if isinstance(owner, AddressOwner):
         _check_owner(owner.address, wanted.object_id, sender)

@@ -139,10 +139,14 @@ class SuiClient:
 
     # --- Objects
 
-    async def object(self, object_id: Address) -> Object | None:
-        """The newest version of an object or a package; None if there is none."""
-        value = await read_object(self.connection, object_id)
-        self._known.learn_shared((value,))
+    async def object(self, object_id: Address, version: int | None = None) -> Object | None:
+        """The newest version of an object or a package; None if there is none.
+
+        Of an earlier `version` None may mean as well that the node has forgotten it.
+        """
+        value = await read_object(self.connection, object_id, version)
+        if version is None:
+            self._known.learn_shared((value,))
         return value
 
     async def objects(self, object_ids: Sequence[Address]) -> tuple[Object | None, ...]:

@@ -3,8 +3,9 @@
 from nexus_tools.registry.administration import Administration
 from nexus_tools.registry.asks import Asks, Question
 from nexus_tools.registry.consent import DEFAULT_STEPS
+from nexus_tools.registry.cron import cron_times
 from nexus_tools.registry.declarations import placed
-from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost
+from nexus_tools.registry.execution_costs import ExecutionCost, VertexCost, execution_cost
 from nexus_tools.registry.execution_history import OF_EXECUTIONS, OF_RUNS, Following, RunFailure
 from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.registry.execution_state import (
@@ -13,6 +14,7 @@ from nexus_tools.registry.execution_state import (
     RunState,
     status_of,
 )
+from nexus_tools.registry.execution_waits import Wait, WaitsFor
 from nexus_tools.registry.executions import (
     DEFAULT_LASTS_MS,
     BegunExecution,
@@ -45,6 +47,7 @@ from nexus_tools.registry.on_chain_calls import (
 )
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.run_inputs import RunResolver
+from nexus_tools.registry.schedule_standing import ScheduleStanding, schedule_state
 from nexus_tools.registry.schedules import CreatedSchedule, Schedules
 from nexus_tools.registry.step_commands import (
     MAX_ITERATIONS,
@@ -104,6 +107,7 @@ __all__ = [
     "RunFailure",
     "RunResolver",
     "RunState",
+    "ScheduleStanding",
     "Schedules",
     "Step",
     "StepCommands",
@@ -111,6 +115,8 @@ __all__ = [
     "ToolPage",
     "ToolRegistry",
     "VertexCost",
+    "Wait",
+    "WaitsFor",
     "Workflows",
     "add_advance",
     "add_function",
@@ -119,12 +125,15 @@ __all__ = [
     "choose_leaders",
     "close_call",
     "closed_with",
+    "cron_times",
+    "execution_cost",
     "open_call",
     "outcome_of",
     "placed",
     "quote_mist",
     "read_records",
     "read_workflow",
+    "schedule_state",
     "status_of",
     "tool_facts",
 ]

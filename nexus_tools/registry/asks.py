@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nexus_tools import units
 from nexus_tools.client import past_events
 from nexus_tools.errors import (
     NexusError,
@@ -10,26 +11,31 @@ from nexus_tools.errors import (
     NotFoundError,
     NotNowError,
     UnreachableError,
+    ValidationError,
 )
 from nexus_tools.package import PackageClient, Sent, event_filter, parse_event
 from nexus_tools.package.move import waiting
 from nexus_tools.package.move.invocation import Invocation, InvocationRequested
 from nexus_tools.package.move.workflows.execution import Execution
+from nexus_tools.registry.arguments import checks_arguments
+from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.registry.on_chain_calls import AttemptOfRun, close_call, open_call
 from nexus_tools.registry.run_inputs import RunResolver
 from nexus_tools.registry.step_commands import add_advance
+from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.registry.workflows import Workflows
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import ASK, WAITING_MARGIN_MS
-from nexus_tools.workflow import Run
+from nexus_tools.tool import ASK, Answer, asks_until_ms, outcome_bytes
+from nexus_tools.workflow import Run, Status
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """What an address is asked, by whom, and until when its answer counts, in ms since 1970.
 
-    `execution` is None for what was asked outside of a workflow.
+    `execution` is None for what was asked outside of a workflow. `ending` says how the execution
+    ends whatever the answer is, such as `cancelled`; it is empty where the answer counts.
     """
 
     invocation: Address
@@ -40,6 +46,7 @@ class Question:
     workflow: str
     asked_at_ms: int
     until_ms: int
+    ending: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,7 @@ class _Asked:
     attempt: AttemptOfRun | None
 
 
+@checks_arguments
 class Asks(PackageClient):
     """The questions of a deployment. Every method raises as `SuiClient` does."""
 
@@ -65,19 +73,17 @@ class Asks(PackageClient):
         found = await self._asked(ids)
         return [each.question for each in found if who in (None, each.question.who)]
 
+    async def get(self, invocation: Address) -> Question:
+        """An open question. Raises `question_unknown`."""
+        return (await self._open(invocation)).question
+
     async def answer(self, invocation: Address, *, approve: bool, note: str = "") -> Sent:
         """Answer a question, and have its execution go on; the sender gets the leader's fee.
 
-        Raises `question_unknown`, `not_asked` for a question to another address, or `closed`.
+        Raises `question_unknown`, `not_asked` for a question to another address, `closed`, or
+        `note_too_long`.
         """
-        asked = await self._asked([invocation])
-        if not asked:
-            raise NotFoundError(
-                "question_unknown",
-                f"there is no open question {invocation}",
-                hint="`nexus-tools ask list` shows the questions to your wallet",
-            )
-        [found] = asked
+        found = await self._open(invocation)
         if found.question.who != self.client.address:
             raise NotAllowedError(
                 "not_asked",
@@ -86,9 +92,10 @@ class Asks(PackageClient):
             )
         if await self.client.now_ms() >= found.invocation.expires_at_ms:
             raise NotNowError("closed", f"the time of the question {invocation} is over")
+        word = waiting.approve if approve else waiting.reject
+        _check_note(found, "approved" if approve else "rejected", note)
         builder = TransactionBuilder()
         call = open_call(builder, self.deployment, invocation, found.invocation.tool, found.attempt)
-        word = waiting.approve if approve else waiting.reject
         word(builder, self.deployment.package, call, note)
         close_call(builder, self.deployment, call, invocation, None)
         if found.attempt is not None:
@@ -96,6 +103,15 @@ class Asks(PackageClient):
             assert execution is not None
             add_advance(builder, self.deployment, execution, found.attempt.dag, invocation)
         return await self.send(builder)
+
+    async def _open(self, invocation: Address) -> "_Asked":
+        for asked in await self._asked([invocation]):
+            return asked
+        raise NotFoundError(
+            "question_unknown",
+            f"there is no open question {invocation}",
+            hint="`nexus-tools ask list` shows the questions to your wallet",
+        )
 
     async def _asked(self, ids: Sequence[Address]) -> list[_Asked]:
         """Those of the invocations that are open questions, with what is asked.
@@ -116,7 +132,7 @@ class Asks(PackageClient):
 
     async def _read(self, invocation: Invocation) -> _Asked:
         attempt = invocation.attempt
-        inputs, workflow, named = {}, "", None
+        inputs, workflow, named, ending = {}, "", None, ""
         if attempt is None:
             inputs = invocation.inputs.as_json()
         else:
@@ -127,10 +143,8 @@ class Asks(PackageClient):
             resolver = RunResolver(self.client, self.deployment)
             inputs = (await resolver.inputs(execution, published, run)).as_json()
             sources = await resolver.sources(execution, published, run)
-            workflow = str(published.fqn)
+            workflow, ending = str(published.fqn), await self._ending(execution, published)
             named = AttemptOfRun(execution.id, execution.dag, sources)
-        latest_ms = invocation.expires_at_ms - WAITING_MARGIN_MS
-        within_ms = int(inputs.get("within_ms", latest_ms - invocation.requested_at_ms))
         question = Question(
             invocation.id,
             Address.parse(inputs["who"]),
@@ -139,6 +153,27 @@ class Asks(PackageClient):
             attempt.execution if attempt else None,
             workflow,
             invocation.requested_at_ms,
-            min(invocation.requested_at_ms + within_ms, latest_ms),
+            asks_until_ms(inputs, invocation.requested_at_ms, invocation.expires_at_ms),
+            ending,
         )
         return _Asked(question, invocation, named)
+
+    async def _ending(self, execution: Execution, workflow: PublishedWorkflow) -> str:
+        """How an execution ends whatever else happens, for people; empty if it goes on."""
+        if execution.walks.ending is not None:
+            return execution.walks.ending.replace("_", " ")
+        terms = await ExecutionRecords(self, execution, workflow).terms()
+        is_over = await self.client.now_ms() >= terms.deadline_ms
+        return Status.TIMED_OUT.replace("_", " ") if is_over else ""
+
+
+def _check_note(asked: _Asked, variant: str, note: str) -> None:
+    """Raises `note_too_long` for an answer that does not fit into what was paid for."""
+    answer = Answer(variant, {"who": str(asked.question.who), "note": note})
+    more = outcome_bytes(answer) - asked.invocation.max_outcome_bytes
+    if more > 0:
+        raise ValidationError(
+            "note_too_long",
+            f"the note is {units.count(more, 'byte')} longer than what was paid for has room for",
+            hint=f"shorten it to {max(0, len(note.encode()) - more)} bytes",
+        )

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.errors import NotFoundError, NotNowError, ValidationError
+from nexus_tools import units
+from nexus_tools.errors import NotFoundError, NotNowError, UsageError, ValidationError
 from nexus_tools.package import PackageClient
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.leader_registry import LeaderSettings
@@ -17,7 +18,12 @@ from nexus_tools.registry.registration import how_to_revive
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
 from nexus_tools.units import sui
-from nexus_tools.workflow import EntryGroup, InputPort, ToolPorts, chosen_group, entry_values
+from nexus_tools.workflow import (
+    EntryGroup,
+    ToolPorts,
+    chosen_group,
+    entry_values,
+)
 
 DEFAULT_STEPS = 1_000
 """How many runs an execution may request if nobody says so."""
@@ -68,6 +74,7 @@ class Consent(PackageClient):
         for fqn, tool in tools.items():
             _check(tool, named, prices[fqn], size)
         settings = await self._registry.settings()
+        _check_bounds(settings, size)
         numbers = {name: number for number, name in enumerate(workflow.plan.vertices)}
         return Terms(
             settings,
@@ -166,6 +173,13 @@ class Consent(PackageClient):
         return LeaderRegistry(self.client, self.deployment, dry_run=self.dry_run)
 
 
+def _check_bounds(settings: LeaderSettings, max_outcome_bytes: int) -> None:
+    """Raises `outcome_limit_too_large` for what the chain refuses."""
+    if max_outcome_bytes > settings.max_ports_bytes:
+        most = units.count(settings.max_ports_bytes, "byte")
+        raise UsageError("outcome_limit_too_large", f"an outcome has {most} at most")
+
+
 def _outcome_bytes(tools: Mapping[str, Tool], wanted: int | None) -> int:
     """How large an outcome may be: what is wanted, or what the tools ask for."""
     if wanted is not None:
@@ -185,33 +199,16 @@ def _given(
     (`input_invalid`) for a value that a tool's schema refuses.
     """
     chosen = chosen_group(workflow.document, group)
-    found: dict[str, dict[str, Any]] = {}
-    failures: list[dict[str, str]] = []
-    values = entry_values(workflow.document, chosen, inputs)
     facts = {fqn: ToolPorts(tool.definition.parse()) for fqn, tool in tools.items()}
+    try:
+        values = entry_values(workflow.document, chosen, inputs, facts)
+    except ValidationError as error:
+        error.hint = f"`nexus-tools workflow show {workflow.fqn}` shows the inputs"
+        raise
+    found: dict[str, dict[str, Any]] = {}
     for target, value in values.items():
-        wrong = _mismatch(workflow, facts, target, value)
-        if wrong:
-            failures.append({"input": str(target), "message": wrong})
         found.setdefault(target.vertex, {})[target.port] = value
-    if failures:
-        first = failures[0]
-        raise ValidationError(
-            "input_invalid",
-            f"the value for {first['input']} does not fit: {first['message']}",
-            hint=f"`nexus-tools workflow show {workflow.fqn}` shows the inputs",
-            details={"failures": failures},
-        )
     return chosen, found
-
-
-def _mismatch(
-    workflow: PublishedWorkflow, facts: Mapping[str, ToolPorts], target: InputPort, value: Any
-) -> str:
-    if target.is_order_only:
-        return ""
-    fqn = workflow.plan.vertices[target.vertex].vertex.fqn
-    return facts[fqn].mismatch(target.port, value)
 
 
 def _max_prices(
@@ -243,7 +240,7 @@ def _check(tool: Tool, leaders: Sequence[Leader], most: int, max_outcome_bytes: 
         raise NotNowError(
             "price_too_high",
             f"{tool.fqn} costs {sui(tool.charge_mist)}, and may cost {sui(most)}",
-            hint="raise the highest price of it",
+            hint=f"allow it: --max-price {tool.fqn}={units.rounded_up(tool.charge_mist)}",
         )
     if tool.min_outcome_bytes > max_outcome_bytes:
         raise ValidationError(

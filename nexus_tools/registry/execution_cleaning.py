@@ -11,6 +11,7 @@ from nexus_tools.package import PackageClient, Sent
 from nexus_tools.package.move.invocation import Invocation, InvocationRequested
 from nexus_tools.package.move.run import Run
 from nexus_tools.package.move.workflows import cleaning as calls
+from nexus_tools.package.move.workflows import schedule as schedules
 from nexus_tools.package.move.workflows.execution import EntryKey, Execution
 from nexus_tools.package.move.workflows.records import Instance, Mark, RunRecord
 from nexus_tools.registry.execution_history import read_execution_steps
@@ -43,14 +44,15 @@ async def cleanings(package: PackageClient, execution: Execution) -> list[Cleani
         if each.key_type == of_entries
     ]
     invocations = await invocations_of(package, execution)
-    return [
-        *(partial(_clean_runs, each) for each in _parts(runs)),
-        *(partial(_clean_instances, each) for each in _parts(instances)),
-        *(partial(_clean_marks, each) for each in _parts(marks)),
-        *(partial(_clean_entries, each) for each in _parts(entries)),
-        *(partial(_clean_invocations, each) for each in _parts(invocations)),
-        _delete,
+    parts: list[tuple[int, Cleaning]] = [
+        *((len(each), partial(_clean_runs, each)) for each in _parts(runs)),
+        *((len(each), partial(_clean_instances, each)) for each in _parts(instances)),
+        *((len(each), partial(_clean_marks, each)) for each in _parts(marks)),
+        *((len(each), partial(_clean_entries, each)) for each in _parts(entries)),
+        *((len(each), partial(_clean_invocations, each)) for each in _parts(invocations)),
+        (0, partial(_delete, execution.schedule)),
     ]
+    return [partial(_all, each) for each in _together(parts)]
 
 
 async def end_rest(package: PackageClient, execution: Execution) -> Sent:
@@ -100,6 +102,26 @@ def _parts(items: Sequence[T]) -> Iterator[Sequence[T]]:
     yield from (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
 
 
+def _together(parts: Sequence[tuple[int, Cleaning]]) -> Iterator[list[Cleaning]]:
+    """As many of these in one transaction as remove `AT_ONCE` in all."""
+    several: list[Cleaning] = []
+    count = 0
+    for size, part in parts:
+        if several and count + size > AT_ONCE:
+            yield several
+            several, count = [], 0
+        several.append(part)
+        count += size
+    yield several
+
+
+def _all(
+    several: Sequence[Cleaning], builder: TransactionBuilder, package: Package, execution: Address
+) -> None:
+    for each in several:
+        each(builder, package, execution)
+
+
 def _clean_runs(
     runs: Sequence[Run], builder: TransactionBuilder, package: Package, execution: Address
 ) -> None:
@@ -140,5 +162,10 @@ def _clean_invocations(
         calls.clean_invocation(builder, package, execution, each)
 
 
-def _delete(builder: TransactionBuilder, package: Package, execution: Address) -> None:
+def _delete(
+    schedule: Address | None, builder: TransactionBuilder, package: Package, execution: Address
+) -> None:
+    """Delete an execution; what is left of its funds flows back to its schedule before."""
+    if schedule is not None:
+        schedules.collect(builder, package, schedule, execution)
     calls.delete(builder, package, execution)

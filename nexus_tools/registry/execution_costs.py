@@ -106,7 +106,8 @@ def execution_cost(
     once_mist = sum(each.all_mist for each in costs.values())
     dearest_mist = max((each.first_mist for each in costs.values()), default=0)
     bounded = not any(each.is_repeated for each in costs.values())
-    any_mist = max_steps * dearest_mist
+    # The step beyond the last one is refused, and has to be covered as if it were not.
+    any_mist = (max_steps + 1) * dearest_mist
     return ExecutionCost(
         tuple(costs.values()),
         sum(costs[name].first_mist for name in first),

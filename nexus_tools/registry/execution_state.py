@@ -1,7 +1,7 @@
 """An execution with all that the chain knows of it: its runs, what they came to, its results."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,17 @@ from nexus_tools.registry.execution_history import (
     read_execution_steps,
 )
 from nexus_tools.registry.execution_records import ExecutionRecords
+from nexus_tools.registry.step_commands import (
+    ExecutionStep,
+    Gather,
+    RequestIterations,
+)
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.units import count, sui
 from nexus_tools.workflow import (
     Failed,
     OutputPort,
+    Records,
     Run,
     RunPhase,
     Settled,
@@ -29,6 +36,12 @@ from nexus_tools.workflow import (
     Waiting,
     with_all_ports,
 )
+
+_EARLY_ENDS = {
+    Status.TERMINATED: "was terminated",
+    Status.CANCELLED: "was cancelled",
+    Status.TIMED_OUT: "timed out",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +62,25 @@ class ExecutionResult:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """How far a run is; `outcome` if it is closed, the id of its last invocation if it has one."""
+    """How far a run is; `outcome` if it is closed, the id of its last invocation if it has one.
+
+    One that is ready is requested from `not_before_ms` on, in ms since 1970.
+    """
 
     run: Run
     phase: RunPhase
     attempt: int
     outcome: Settled | Failed | None
     invocation: Invocation | None
+    not_before_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionState:
     """An execution as it is now; `waiting` says what has not all its values, and which it lacks.
 
-    `iterations_left` has how many iterations of a head are still to be requested.
+    `iterations_left` has how many iterations of a head are still to be requested, and `left` the
+    steps besides the runs that may follow at once.
     """
 
     execution: Execution
@@ -70,6 +88,7 @@ class ExecutionState:
     terms: Terms
     runs: Mapping[Run, RunState]
     iterations_left: Mapping[str, int]
+    left: tuple[ExecutionStep, ...]
     waiting: tuple[Waiting, ...]
     results: tuple[ExecutionResult, ...]
     failures: tuple[RunFailure, ...]
@@ -83,6 +102,23 @@ class ExecutionState:
     def status(self) -> Status:
         """Running, or what it came to."""
         return status_of(self.execution)
+
+    @property
+    def early_end(self) -> str:
+        """That it ended before it was done, and why, for people; empty if it did not."""
+        how = _EARLY_ENDS.get(self.status)
+        if how is None:
+            return ""
+        why = f": {self.fatal.sentence}" if self.fatal else ""
+        return f"the execution {self.execution.id} {how}{why}"
+
+    @property
+    def fatal(self) -> RunFailure | None:
+        """The failure that terminated it: the first one of a vertex that does not let it go on."""
+        if self.status is not Status.TERMINATED:
+            return None
+        vertices = self.workflow.plan.vertices
+        return next((each for each in self.failures if vertices[each.run.vertex].terminates), None)
 
     def outputs(self) -> dict[str, Any]:
         """The values that it came to by name, or `vertex.variant.port`; a list for several runs."""
@@ -127,7 +163,14 @@ async def read_state(
             came_to = _outcome(kept.refusals.get(run), invocation)
             if came_to is not None:
                 record.outcome = with_all_ports(workflow.plan.vertices[run.vertex], came_to)
-        runs[run] = RunState(run, record.phase, record.attempt, record.outcome, invocation)
+        runs[run] = RunState(
+            run,
+            record.phase,
+            record.attempt,
+            record.outcome,
+            invocation,
+            kept.not_before_ms[run],
+        )
     left: Counter[str] = Counter()
     for instance in kept.records.instances.values():
         for head, cursor in instance.cursors.items():
@@ -138,28 +181,50 @@ async def read_state(
         terms,
         runs,
         {head: count for head, count in left.items() if count},
+        tuple(_left_in_regions(kept.records)),
         tuple(kept.records.waiting()),
         tuple(
             ExecutionResult(each.name, each.source, run, _value(runs[run], each.value.port))
             for each in kept.records.results()
             for run in (each.value.run,)
         ),
-        await _failures(package, execution, workflow),
+        await _failures(package, execution, workflow, terms),
     )
 
 
+def _left_in_regions(records: Records) -> Iterator[ExecutionStep]:
+    """Iterations that may be requested, and regions that may be gathered, or were."""
+    for (block, path), instance in records.instances.items():
+        if not instance.is_open:
+            continue
+        for head, cursor in instance.cursors.items():
+            if cursor.next < cursor.count and cursor.outstanding < cursor.parallel:
+                yield RequestIterations(head, path, 1)
+        if not instance.live:
+            yield Gather(block, path)
+
+
 async def _failures(
-    package: PackageClient, execution: Execution, workflow: PublishedWorkflow
+    package: PackageClient, execution: Execution, workflow: PublishedWorkflow, terms: Terms
 ) -> tuple[RunFailure, ...]:
     """Why walks failed: events tell, for the chain keeps but how many did."""
     if not execution.walks.failures:
         return ()
-    return failures_of(await read_execution_steps(package, execution.id), workflow.plan)
+    steps = await read_execution_steps(package, execution.id)
+    allowed = {
+        fqn: {
+            "price_too_high": f"it may cost {sui(mist)}",
+            "too_many_steps": f"it may take {count(terms.max_steps, 'step')}",
+            "outcome_limit_too_small": f"it may have {count(terms.max_outcome_bytes, 'byte')}",
+        }
+        for fqn, mist in zip(workflow.fqns, terms.max_prices_mist, strict=True)
+    }
+    return failures_of(steps, workflow.plan, allowed)
 
 
 def _outcome(refusal: str | None, invocation: Invocation | None) -> Settled | Failed | None:
     """What a closed run came to; None if its invocation is deleted."""
-    if refusal is not None:
+    if refusal not in {None, "port_missing"}:  # which port it is, the answer shows
         return Failed(refusal)
     match invocation.state if invocation else None:
         case State.Settled(variant, ports):
@@ -175,13 +240,8 @@ def _value(run: RunState, port: str) -> Any:
     """The JSON value of a port of a run that settled; where it is, if that is not on chain."""
     assert run.invocation is not None
     assert isinstance(run.invocation.state, State.Settled)
-    found = next(value for name, value in run.invocation.state.ports.values if name == port)
-    match found:
-        case Value.Remote(storage, key):
-            return {"storage": storage, "key": key.decode(errors="replace")}
-        case Value.RemoteList(storage, keys):
-            return {"storage": storage, "keys": [key.decode(errors="replace") for key in keys]}
-    return Ports(((port, found),)).as_json()[port]
+    values = run.invocation.state.ports.values
+    return Ports(tuple(each for each in values if each[0] == port)).with_places()[port]
 
 
 def _lengths(ports: Ports) -> dict[str, int | None]:

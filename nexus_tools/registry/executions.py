@@ -17,11 +17,14 @@ from nexus_tools.package import (
 )
 from nexus_tools.package.move.workflows import execution as calls
 from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun, ExecutionEnded
+from nexus_tools.package.move.workflows.schedule import Schedule
+from nexus_tools.registry.arguments import checks_arguments
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent, Terms
 from nexus_tools.registry.execution_cleaning import add_due, cleanings, end_rest
 from nexus_tools.registry.execution_costs import ExecutionCost
-from nexus_tools.registry.execution_history import read_execution_steps
+from nexus_tools.registry.execution_history import read_execution_steps, spent_mist
 from nexus_tools.registry.execution_state import ExecutionState, read_state
+from nexus_tools.registry.execution_waits import Wait, read_waits
 from nexus_tools.registry.invocation_history import Step
 from nexus_tools.registry.step_commands import Foresight, StepCommands
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
@@ -56,9 +59,13 @@ class ListedExecution:
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What cleaning up sent; `back_mist` is what Sui gave back beyond what it cost."""
+    """What cleaning up sent; `back_mist` is what Sui gave back beyond what it cost.
+
+    A dry run leaves out as many transactions as `unsent` says.
+    """
 
     sent: tuple[Sent, ...]
+    unsent: int = 0
 
     @property
     def back_mist(self) -> int:
@@ -66,6 +73,7 @@ class Cleaned:
         return -sum(each.cost.net for each in self.sent)
 
 
+@checks_arguments
 class Executions(PackageClient):
     """The executions of a deployment, for those who own them; anyone may look and refill.
 
@@ -116,10 +124,13 @@ class Executions(PackageClient):
         FQN, or what it costs today.
 
         Raises, before money moves, `UsageError` for inputs and groups, `input_invalid`,
-        `lasts_too_long`, `tool_unknown`, `tool_not_active`, `price_too_high`, `tool_without_key`,
-        `outcome_limit_too_small`, `no_leader` and `funds_too_small`.
+        `lasts_too_long`, `lasts_too_short`, `tool_unknown`, `tool_not_active`, `price_too_high`,
+        `tool_without_key`, `outcome_limit_too_small`, `outcome_limit_too_large`, `no_leader` and
+        `funds_too_small`.
         """
-        if not 0 < lasts_ms <= MAX_EXECUTION_MS:
+        if not lasts_ms:
+            raise UsageError("lasts_too_short", "an execution that lasts for no time does nothing")
+        if lasts_ms > MAX_EXECUTION_MS:
             raise UsageError("lasts_too_long", "an execution lasts 90 days at most")
         terms = await self._consent.terms(
             workflow,
@@ -193,21 +204,41 @@ class Executions(PackageClient):
 
     async def get(self, execution: Address) -> Execution:
         """An execution. Raises `execution_unknown`."""
-        found = await self.find(execution)
-        if found is None:
+        value = await self.client.object(execution)
+        if value is None:
             raise NotFoundError(
                 "execution_unknown",
                 f"there is no execution {execution}",
                 hint="it was cleaned up, or is one of another network:"
                 " `nexus-tools workflow executions` lists yours",
             )
-        return found
+        if value.type != self.deployment.type_of(Execution):
+            is_schedule = value.type == self.deployment.type_of(Schedule)
+            raise NotFoundError(
+                "execution_unknown",
+                f"{execution} is {'a schedule' if is_schedule else 'something else'},"
+                " not an execution",
+                hint=f"`nexus-tools schedule show {execution}` shows it and its executions"
+                if is_schedule
+                else "`nexus-tools workflow executions` lists yours",
+            )
+        return self.deployment.decode(value, Execution)
 
     async def state(self, execution: Address) -> ExecutionState:
         """An execution with its runs and results. Raises `execution_unknown`."""
         found = await self.get(execution)
         workflow = await Workflows(self.client, self.deployment).by_id(found.dag)
         return await read_state(self, found, workflow)
+
+    async def waits(self, state: ExecutionState) -> tuple[Wait, ...]:
+        """What a running execution waits for: a person, a time, a leader, or funds."""
+        return await read_waits(self, state)
+
+    async def spent_mist(self, state: ExecutionState) -> int | None:
+        """What an execution took of its funds; None before its end, or if the node forgot it."""
+        if not state.is_ended:
+            return None
+        return spent_mist(await self.history(state.execution.id))
 
     async def list(self, owner: Address | None = None) -> tuple[ListedExecution, ...]:
         """The executions of an address, or of the wallet, as events tell, the oldest first."""
@@ -253,7 +284,9 @@ class Executions(PackageClient):
     # --- Looking after it
 
     async def refill(self, execution: Address, amount_mist: int) -> Sent:
-        """Add to the funds; anyone may. Raises `execution_unknown` or `ended`."""
+        """Add to the funds; anyone may. Raises `amount_zero`, `execution_unknown` or `ended`."""
+        if not amount_mist:
+            raise UsageError("amount_zero", "nothing was to be added", hint="say how much, as 0.5")
         await self.get(execution)
         return await self.pay(calls.refill, execution, amount_mist=amount_mist)
 
@@ -307,13 +340,13 @@ class Executions(PackageClient):
         if found.ended_at_ms is None:
             sent.append(await end_rest(self, found))
         parts = await cleanings(self, found)
-        for number, part in enumerate(parts):
+        for number, part in enumerate(parts, start=1):
             builder = TransactionBuilder()
             part(builder, self.deployment.workflows, execution)
             sent.append(await self.send(builder))
             if self.dry_run:
-                break
-            on_sent(number + 1, len(parts))
+                return Cleaned(tuple(sent), len(parts) - number)
+            on_sent(number, len(parts))
         return Cleaned(tuple(sent))
 
     async def _owned(self, execution: Address) -> Execution:

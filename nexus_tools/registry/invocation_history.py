@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from nexus_tools.client import EventRecord, past_events
+from nexus_tools.client import Cursor, EventRecord, past_events
 from nexus_tools.errors import NotFoundError
 from nexus_tools.package import PackageClient, RegistryEvent, event_filter, parse_event
 from nexus_tools.package.move import invocation as moves
@@ -71,10 +71,15 @@ async def read_steps(
     package: PackageClient,
     kinds: Collection[type[RegistryEvent]],
     is_wanted: Callable[[RegistryEvent], bool],
+    after: Cursor | None = None,
 ) -> tuple[Step, ...]:
-    """The events of these kinds that are wanted, as far as the node knows; it is asked in order."""
+    """The events of these kinds that are wanted, in order, as far as the node knows.
+
+    They are those `after` a place, or all.
+    """
     found: list[tuple[EventRecord, RegistryEvent]] = []
-    async for record in past_events(package.client, event_filter(package.deployment, *kinds)):
+    of_kinds = event_filter(package.deployment, *kinds)
+    async for record in past_events(package.client, of_kinds, after):
         event = parse_event(package.deployment, record.event)
         if event is not None and is_wanted(event):
             found.append((record, event))

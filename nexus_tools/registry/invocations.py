@@ -64,13 +64,14 @@ _GRACE_S = 10.0
 
 
 def outcome_of(invocation: Invocation) -> Outcome:
-    """What a closed invocation came to. Raises `not_closed`.
+    """What a closed invocation came to, with the places of values outside the chain.
 
+    Raises `not_closed`, or `json_invalid` for what an on-chain tool wrote.
     The detail of a failure is in its event alone: see `Invocations.outcome`.
     """
     match invocation.state:
         case State.Settled(variant, ports):
-            return Answer(variant, ports.as_json())
+            return Answer(variant, ports.with_places())
         case State.Failed(reason):
             return Failure(FailureReason(reason), "")
         case State.Expired():

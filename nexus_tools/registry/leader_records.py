@@ -66,13 +66,16 @@ async def read_records(
             case InvocationRequested() as requested:
                 named[requested.invocation] = requested
             case InvocationExpired() as expired:
-                missed.update(expired.leaders)
-                named.pop(expired.invocation, None)
+                request = named.pop(expired.invocation, None)
+                if request is None or not request.is_for_anyone:
+                    missed.update(expired.leaders)
             case InvocationFailed(reason=FailureReason.INPUT_INVALID) as closed:
                 named.pop(closed.invocation, None)
             case InvocationSettled() | InvocationFailed() as closed:
-                (settled if isinstance(closed, InvocationSettled) else failed)[closed.leader] += 1
                 request = named.pop(closed.invocation, None)
+                if request is not None and request.is_for_anyone:
+                    continue  # whoever closes it, that says nothing of a leader
+                (settled if isinstance(closed, InvocationSettled) else failed)[closed.leader] += 1
                 if request is None:
                     continue  # it was requested before the cursor
                 missed.update(request.leaders[: request.leaders.index(closed.leader)])

@@ -48,10 +48,12 @@ class ToolFilter:
 
     def admits(self, tool: Tool) -> bool:
         """Whether a tool passes, its owner left aside."""
-        text = f"{tool.fqn}\n{tool.definition.description}".lower()
-        return (self.state is None or tool.state is self.state) and (
-            self.search is None or self.search.lower() in text
-        )
+        is_in_state = self.state is None or tool.state is self.state
+        return is_in_state and self.admits_text(tool.fqn, tool.definition.description)
+
+    def admits_text(self, fqn: str, description: str) -> bool:
+        """Whether one with this FQN and description may pass, a tool or a workflow."""
+        return self.search is None or self.search.lower() in f"{fqn}\n{description}".lower()
 
 
 ALL = ToolFilter()

@@ -77,7 +77,9 @@ class FunctionReader:
         assert definition.function is not None
         unknown = [each for each in definition.function.objects if "::" in each]
         if unknown:
-            raise _unfit(definition, f"the object {unknown[0]} is not known: name its package")
+            raise _unfit(
+                definition, f"the object {unknown[0]} is not known: --package names its package"
+            )
         package, module, name = definition.url.split("::")
         place = Address.parse(package)
         compiled = await self._module(place, module)

@@ -22,6 +22,7 @@ from nexus_tools.package.move.workflows.plan import (
 from nexus_tools.registry.workflow_limits import EncodedPlan, check_plan
 from nexus_tools.workflow import (
     BlockKind,
+    Default,
     Document,
     EdgeKind,
     InputPort,
@@ -126,7 +127,7 @@ class _Encoder:
         found: dict[int, dict[str, Value.Variant]] = {}
         for default in self._document.defaults:
             number = self._numbers[default.target.vertex]
-            value = _value(default.target.port, default.storage, default.data)
+            value = default_value(default)
             found.setdefault(number, {})[default.target.port] = value
         return {number: Ports(tuple(sorted(values.items()))) for number, values in found.items()}
 
@@ -172,9 +173,11 @@ def _position(region: int | None, blocks: Sequence[int]) -> int | None:
     return None if region is None else blocks.index(region)
 
 
-def _value(port: str, storage: Storage, data: object) -> Value.Variant:
-    if storage is Storage.INLINE:
-        [(_, value)] = ports_of({port: data}).values
+def default_value(default: Default) -> Value.Variant:
+    """A default value as it stands on chain; of one that is elsewhere, the data are its keys."""
+    data = default.data
+    if default.storage is Storage.INLINE:
+        [(_, value)] = ports_of({default.target.port: data}).values
         return value
     if isinstance(data, list):
         return Value.RemoteList(_WALRUS, tuple(str(key).encode() for key in data))

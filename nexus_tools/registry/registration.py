@@ -208,10 +208,19 @@ def _define(builder: TransactionBuilder, package: Package, registration: Registr
     fqn, kind, *rest, function = astuple(registration.on_chain())
     if function is None:
         return define(builder, package, fqn, kind, *rest)
-    assert registration.declaration is not None
-    publisher, witness = registration.declaration
-    made = functions.of(builder, package, witness, publisher, *astuple(function)[1:])
+    made = make_function(builder, package, registration)
     return define_on_chain(builder, package, fqn, made, *rest)
+
+
+def make_function(
+    builder: TransactionBuilder, package: Package, registration: Registration
+) -> Result:
+    """The command that makes the function of an on-chain tool that is declared."""
+    function, declaration = registration.on_chain().function, registration.declaration
+    assert function is not None
+    assert declaration is not None
+    publisher, witness = declaration
+    return functions.of(builder, package, witness, publisher, *astuple(function)[1:])
 
 
 def _add_signing(
@@ -280,12 +289,7 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
     if registration.price_mist and not registration.leaders and function is None:
         raise open_to_all(fqn)
     if function is not None and registration.declaration is None:
-        raise ValidationError(
-            "publisher_missing",
-            f"the wallet has no Publisher of the module that {fqn} is in",
-            hint="register it with the wallet that published the module, whose `init` keeps one:"
-            " `package::claim_and_keep(otw, ctx)`",
-        )
+        raise publisher_missing(fqn)
     for key in registration.keys:
         check_key(key)
     if registration.requires_signed_outcome and not registration.keys:
@@ -294,6 +298,16 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
             f"the answers of {fqn} are to be signed, and it has no key",
             hint="`nexus-tools tool key new` makes one",
         )
+
+
+def publisher_missing(fqn: ToolFqn | str) -> ValidationError:
+    """The error for an on-chain tool that is not declared by whoever published its module."""
+    return ValidationError(
+        "publisher_missing",
+        f"the wallet has no Publisher of the module that {fqn} is in",
+        hint="use the wallet that published the module, whose `init` keeps one:"
+        " `package::claim_and_keep(otw, ctx)`",
+    )
 
 
 def open_to_all(fqn: ToolFqn | str) -> ValidationError:

@@ -4,14 +4,15 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
 from nexus_tools.client import SuiClient
-from nexus_tools.errors import NotFoundError
-from nexus_tools.package import Deployment, PackageClient, ports_of
+from nexus_tools.errors import NotFoundError, ValidationError
+from nexus_tools.package import Deployment, PackageClient
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.package.move.state import State
 from nexus_tools.package.move.value import Ports
 from nexus_tools.package.move.value import Value as JsonValue
 from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.registry.execution_records import ExecutionRecords
+from nexus_tools.registry.plan_encoding import default_value
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import canonical_json
@@ -58,7 +59,7 @@ class RunResolver:
         invocations = await self._invocations(records, runs)
         given = [each for each in wanted if isinstance(each, Given)]
         entries = await records.entry_values(each.target.vertex for each in given)
-        defaults = {each.target: each.data for each in workflow.document.defaults}
+        defaults = {each.target: each for each in workflow.document.defaults}
         found: dict[Value, JsonValue.Variant] = {}
         for value in wanted:
             match value:
@@ -67,7 +68,7 @@ class RunResolver:
                     if target.port in ports:
                         found[value] = ports[target.port]
                     elif target in defaults:
-                        [(_, found[value])] = ports_of({target.port: defaults[target]}).values
+                        found[value] = default_value(defaults[target])
                     else:
                         raise NotFoundError("value_unknown", f"'{target}' was given no value")
                 case Reference():
@@ -120,8 +121,7 @@ def _came_to(
         raise _gone(run)
     match invocations[run].state:
         case State.Settled(variant, ports):
-            # An answer that lacks a port may have been taken as a failure.
-            return variant, _error("port_missing", "") | dict(ports.values)
+            return variant, dict(ports.values)
         case State.Failed(reason, detail):
             return ERR_EVAL, _error(reason, detail)
     return ERR_EVAL, _error("expired", "")
@@ -164,18 +164,28 @@ def _list(
     value: Collected,
     elements: Iterable[Reference],
 ) -> JsonValue.Variant:
-    """What the iterations brought; those that ended in another variant brought nothing."""
+    """What the iterations brought; those that ended in another variant brought nothing.
+
+    A list is of one kind: of texts, or of keys of one storage.
+    """
     sources = {(edge.source.vertex, edge.source.variant) for edge in records.edges_to(value)}
     brought = [
         _output(records, invocations, each)
         for each in elements
         if (each.run.vertex, _came_to(records, invocations, each.run)[0]) in sources
     ]
-    return JsonValue.InlineList((tuple(map(_text, brought)),))
+    keys = [each for each in brought if isinstance(each, JsonValue.Remote)]
+    if not keys:
+        return JsonValue.InlineList((tuple(map(_text, brought)),))
+    if len(keys) < len(brought) or len({each.storage for each in keys}) > 1:
+        raise ValidationError(
+            "value_remote", f"the list for {value.target} is kept in several places"
+        )
+    return JsonValue.RemoteList(keys[0].storage, tuple(each.key for each in keys))
 
 
 def _text(value: JsonValue.Variant) -> bytes:
-    """The JSON text of a value, as `value::json` gives it. Raises `value_remote`."""
+    """The JSON text of a value on chain, as `value::json` gives it."""
     match value:
         case JsonValue.Inline(text):
             return text
@@ -183,5 +193,4 @@ def _text(value: JsonValue.Variant) -> bytes:
             return b"".join(chunks)
         case JsonValue.InlineList(parts):
             return b"[" + b",".join(text for part in parts for text in part) + b"]"
-    Ports((("element", value),)).as_json()
-    raise AssertionError("remote values have no text")
+    raise ValidationError("value_remote", "a list of keys has no text, and stands in a list")

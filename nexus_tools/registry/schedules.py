@@ -2,45 +2,46 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any
 
-from nexus_tools.client import past_events
+from nexus_tools.client import Cursor as EventCursor
 from nexus_tools.errors import NotFoundError, NotNowError, UsageError
 from nexus_tools.package import (
     PackageClient,
+    ScheduleState,
     Sent,
-    event_filter,
     make_ports,
     parse_event,
     ports_of,
 )
 from nexus_tools.package.move.workflows import execution as executions
 from nexus_tools.package.move.workflows import schedule as calls
-from nexus_tools.package.move.workflows import timing as timings
-from nexus_tools.package.move.workflows.execution import Execution, TermsKey
+from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.package.move.workflows.schedule import (
-    Cursor,
     Order,
-    OrderKey,
     Schedule,
+    ScheduleCancelled,
     ScheduleCollected,
     ScheduleCreated,
     ScheduleTriggered,
 )
-from nexus_tools.package.move.workflows.terms import Terms
-from nexus_tools.package.move.workflows.timing import Plan, Timing
+from nexus_tools.package.move.workflows.timing import Timing
+from nexus_tools.registry.arguments import checks_arguments
+from nexus_tools.registry.beginnings import beginning_of
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
-from nexus_tools.registry.consent import Terms as Consented
+from nexus_tools.registry.schedule_creation import check_ahead, check_funds, creation, order_of
+from nexus_tools.registry.schedule_reading import (
+    is_over,
+    read_order,
+    read_standings,
+    read_uncollected,
+    told,
+)
+from nexus_tools.registry.schedule_standing import ScheduleStanding
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.digest import dynamic_field_id
-from nexus_tools.sui.transaction import Argument
-from nexus_tools.sui.type_tag import TYPE_TAG, field_tag
-
-Key = TypeVar("Key", OrderKey, TermsKey)
-Value = TypeVar("Value", Order, Terms)
-Told = TypeVar("Told", ScheduleCreated, ScheduleTriggered, ScheduleCollected)
+from nexus_tools.units import count, sui
 
 DEFAULT_KEEPER_FEE_MIST = 500_000
 """What a keeper earns with each execution if nobody says so."""
@@ -65,15 +66,7 @@ class CreatedSchedule:
     leaders: tuple[Address, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    each_mist: int
-    max_steps: int
-    lasts_ms: int
-    keeper_fee_mist: int
-    overlaps: bool
-
-
+@checks_arguments
 class Schedules(PackageClient):
     """The schedules of a deployment, for their owners and for keepers; anyone may `refill` one."""
 
@@ -102,73 +95,37 @@ class Schedules(PackageClient):
         without it as much as is enough. A keeper that begins one gets its costs and
         `keeper_fee_mist`. If executions do not overlap, what is planned while one runs is skipped.
         After `max_failures` in a row (0: never) it pauses, and after `max_executions` it ends.
-        Raises `invalid_interval`, `invalid_times`, `invalid_event`, `too_dear`,
-        `too_many_entries`, `values_too_large`, and as `Executions.begin`.
+        Raises, before money moves, `times_over`, and `funds_too_small` for an execution or for the
+        first of them; `invalid_interval`, `invalid_times`, `invalid_event`, `type_invalid`,
+        `too_dear`, `too_many_entries`, `values_too_large`, and as `Executions.begin`.
         """
-        consent = Consent(self.client, self.deployment)
-        terms = await consent.terms(
+        await check_ahead(self.client, timing)
+        terms = await Consent(self.client, self.deployment).terms(
             workflow,
             inputs,
             group=group,
             leaders=leaders,
             max_prices_mist=max_prices_mist,
             max_outcome_bytes=max_outcome_bytes,
+            max_steps=max_steps,
         )
-        each_mist = terms.enough_mist if each_mist is None else each_mist
-        limits = _Limits(each_mist, max_steps, lasts_ms, keeper_fee_mist, overlaps)
-        often = (max_failures, max_executions)
-        builder = self._creation(workflow, terms, timing, limits, often, funds_mist)
-        sent = await self.send(builder)
-        told = self.emitted(sent, ScheduleCreated)
-        return CreatedSchedule(told.schedule, sent, each_mist, told.next_at_ms, terms.leaders)
-
-    def _creation(  # noqa: PLR0917 - what `create` was given
-        self,
-        workflow: PublishedWorkflow,
-        terms: Consented,
-        timing: Timing,
-        limits: "_Limits",
-        often: tuple[int, int | None],
-        funds_mist: int,
-    ) -> TransactionBuilder:
-        """The transaction that creates a schedule."""
-        builder, package = TransactionBuilder(), self.deployment.workflows
-        schedule = calls.create(
-            builder,
-            package,
-            self.deployment.leader_registry,
-            terms.settings.revision,
-            workflow.id,
-            terms.group,
-            terms.leaders[0],
-            terms.max_prices_mist,
-            terms.max_outcome_bytes,
-            limits.max_steps,
-            limits.lasts_ms,
-            self._timing(builder, timing),
-            limits.each_mist,
-            limits.keeper_fee_mist,
-            limits.overlaps,
-            *often,
-            builder.split_coins(builder.gas, [funds_mist])[0],
+        order = order_of(
+            terms,
+            timing,
+            max_steps=max_steps,
+            lasts_ms=lasts_ms,
+            each_mist=terms.enough_mist if each_mist is None else each_mist,
+            keeper_fee_mist=keeper_fee_mist,
+            overlaps=overlaps,
+            max_failures=max_failures,
+            max_executions=max_executions,
         )
-        for vertex, values in terms.values.items():
-            ports = make_ports(builder, self.deployment.package, ports_of(values))
-            calls.give(builder, package, schedule, vertex, ports)
-        for backup in terms.leaders[1:]:
-            calls.name_backup(builder, package, schedule, backup)
-        calls.share(builder, package, schedule)
-        return builder
-
-    def _timing(self, builder: TransactionBuilder, timing: Timing) -> Argument:
-        package, late_ms = self.deployment.workflows, timing.max_late_ms
-        match timing.plan:
-            case Plan.Every(interval_ms, first_at_ms, until_ms):
-                return timings.every(builder, package, interval_ms, first_at_ms, until_ms, late_ms)
-            case Plan.At(times):
-                return timings.at(builder, package, times, late_ms)
-            case Plan.OnEvent(event, pause_ms):
-                return timings.on_event(builder, package, event, pause_ms)
+        begin_mist = terms.cost.begin_mist
+        await check_funds(self.client, workflow, order, funds_mist, begin_mist=begin_mist)
+        sent = await self.send(creation(self.deployment, workflow, order, funds_mist))
+        created = self.emitted(sent, ScheduleCreated)
+        next_at_ms = created.next_at_ms or None  # 0: the next event counts
+        return CreatedSchedule(created.schedule, sent, order.each_mist, next_at_ms, terms.leaders)
 
     # --- Reading
 
@@ -186,7 +143,7 @@ class Schedules(PackageClient):
     async def order(self, schedule: Address) -> Order:
         """To what its owner consented. Raises `schedule_unknown`."""
         await self.get(schedule)
-        return await self._field(schedule, OrderKey, Order)
+        return await read_order(self, schedule)
 
     async def list(self, owner: Address | None = None) -> tuple[Schedule, ...]:
         """The schedules of an address that are not deleted, the oldest first.
@@ -195,26 +152,27 @@ class Schedules(PackageClient):
         tells of those that it keeps events of.
         """
         address = owner or self.client.address
-        created = await self._told(ScheduleCreated)
+        created = await told(self, ScheduleCreated)
         ids = [each.schedule for each in created if each.owner == address]
         return tuple(each for each in await self.find_all(ids, Schedule) if each is not None)
 
+    async def standing(self, schedule: Address) -> ScheduleStanding:
+        """How a schedule stands, with what is to be collected. Raises `schedule_unknown`."""
+        (standing,) = await read_standings(self, [await self.get(schedule)])
+        return standing
+
+    async def standings(self, owner: Address | None = None) -> tuple[ScheduleStanding, ...]:
+        """How those stand that `list` gives."""
+        return await read_standings(self, await self.list(owner))
+
     async def executions(self, schedule: Address) -> tuple[ScheduleTriggered, ...]:
         """What a schedule began, the oldest first, as far as the node keeps events."""
-        triggered = await self._told(ScheduleTriggered)
+        triggered = await told(self, ScheduleTriggered, await beginning_of(self, schedule))
         return tuple(each for each in triggered if each.schedule == schedule)
 
     async def uncollected(self, schedule: Address) -> tuple[Execution, ...]:
         """The executions of a schedule that are not collected, the oldest first."""
-        collected = {each.execution for each in await self._told(ScheduleCollected)}
-        began = [each.execution for each in await self.executions(schedule)]
-        found = await self.find_all([each for each in began if each not in collected], Execution)
-        return tuple(each for each in found if each is not None)
-
-    async def _told(self, kind: type[Told]) -> tuple[Told, ...]:
-        asked = past_events(self.client, event_filter(self.deployment, kind))
-        parsed = [parse_event(self.deployment, record.event) async for record in asked]
-        return tuple(each for each in parsed if isinstance(each, kind))
+        return (await read_uncollected(self, [schedule]))[schedule]
 
     # --- For owners
 
@@ -249,30 +207,55 @@ class Schedules(PackageClient):
         return await self.send(builder)
 
     async def pause(self, schedule: Address) -> Sent:
-        """Begin nothing from now on. Raises `not_owner` or `paused`."""
+        """Begin nothing from now on.
+
+        Raises `schedule_unknown`, `not_owner`, `paused`, `cancelled` or `finished`.
+        """
+        await self._check_goes_on(schedule)
         return await self.call(calls.pause, schedule)
 
     async def resume(self, schedule: Address) -> Sent:
         """Go on with what is planned from now on.
 
-        What was planned meanwhile is not made up for. Raises `not_owner`, `not_paused` or
-        `cancelled`.
+        What was planned meanwhile is not made up for. What executions left is taken back first: it
+        may be that which pauses it. Raises `schedule_unknown`, `not_owner`, `not_paused`,
+        `cancelled` or `finished`.
         """
-        return await self.call(calls.resume, schedule)
+        await self._check_goes_on(schedule)
+        builder = TransactionBuilder()
+        await self._collect(builder, schedule)
+        calls.resume(builder, self.deployment.workflows, schedule)
+        return await self.send(builder)
 
     async def cancel(self, schedule: Address) -> Sent:
         """Begin nothing more, and take back the funds and what executions left that have ended.
 
         The schedule is deleted with it, unless an execution still runs: `delete` does so
-        afterwards. Raises `schedule_unknown`, `not_owner` or `cancelled`.
+        afterwards. `back_mist` says what came back. Raises `schedule_unknown`, `not_owner` or
+        `cancelled`.
         """
         builder, found = TransactionBuilder(), await self.get(schedule)
         left = await self._collect(builder, schedule)
         if not found.is_cancelled:
             calls.cancel(builder, self.deployment.workflows, schedule)
+        elif found.running and not left:
+            raise NotNowError(
+                "cancelled",
+                f"the schedule {schedule} is cancelled, and"
+                f" {count(found.running, 'execution')} of it still to end",
+                hint="what they leave comes back in the same way, once they have ended",
+            )
         if found.running == left:
             calls.delete(builder, self.deployment.workflows, schedule)
         return await self.send(builder)
+
+    def back_mist(self, sent: Sent) -> int:
+        """What the owner got back by `cancel` or `delete`, but for the storage rebate."""
+        events = [parse_event(self.deployment, event) for event in sent.events]
+        refunds = [each.refund_mist for each in events if isinstance(each, ScheduleCancelled)]
+        if refunds:  # what was collected before is in it
+            return sum(refunds)
+        return sum(each.amount_mist for each in events if isinstance(each, ScheduleCollected))
 
     async def delete(self, schedule: Address) -> Sent:
         """Delete a schedule that is cancelled, for its storage rebate.
@@ -288,8 +271,25 @@ class Schedules(PackageClient):
     # --- For anyone
 
     async def refill(self, schedule: Address, amount_mist: int) -> Sent:
-        """Add to the funds. Raises `cancelled`."""
+        """Add to the funds of what still begins something.
+
+        Raises `schedule_unknown`, `amount_invalid`, `cancelled` or `finished`.
+        """
+        if amount_mist < 1:
+            raise UsageError("amount_invalid", f"{sui(amount_mist)} adds nothing to the funds")
+        await self._check_goes_on(schedule)
         return await self.pay(calls.refill, schedule, amount_mist=amount_mist)
+
+    async def _check_goes_on(self, schedule: Address) -> None:
+        """Raises `schedule_unknown`, or `cancelled` or `finished` for what begins nothing more."""
+        standing = await self.standing(schedule)
+        if standing.state in {ScheduleState.CANCELLED, ScheduleState.FINISHED}:
+            raise NotNowError(
+                standing.state.value,
+                f"the schedule {schedule} is {standing.state}: it begins nothing more",
+                hint=f"`nexus-tools schedule cancel {schedule}` takes back what it has,"
+                " and `nexus-tools schedule create` plans anew",
+            )
 
     async def collect(self, schedule: Address) -> Sent:
         """Let flow back what executions left that have ended. Raises `nothing_to_collect`."""
@@ -307,27 +307,15 @@ class Schedules(PackageClient):
         self, builder: TransactionBuilder, schedule: Address, began: Sequence[Execution]
     ) -> int:
         """Collect what has ended, or is late and ends by this; how many executions that were."""
-        package, count = self.deployment.workflows, 0
+        package, collected = self.deployment.workflows, 0
         for execution in began:
+            if not await is_over(self, execution):
+                continue
             if execution.ended_at_ms is None:
-                if execution.walks.under_way or not await self._is_late(execution.id):
-                    continue
                 executions.expire(builder, package, execution.id)
             calls.collect(builder, package, schedule, execution.id)
-            count += 1
-        return count
-
-    async def _is_late(self, execution: Address) -> bool:
-        terms = await self._field(execution, TermsKey, Terms)
-        return await self.client.now_ms() >= terms.deadline_ms
-
-    async def _field(self, parent: Address, key: type[Key], kind: type[Value]) -> Value:
-        """The one field of an object that has a key without fields."""
-        kinds = self.deployment.type_of(key), self.deployment.type_of(kind)
-        name = TYPE_TAG.encode(kinds[0]), key.bcs.encode(key())
-        value = await self.client.object(dynamic_field_id(parent, *name))
-        assert value is not None  # it is there as long as its parent is
-        return cast("Value", self.deployment.decode_entry(value, field_tag(*kinds)))
+            collected += 1
+        return collected
 
     async def trigger(self, schedule: Address, leader: Address | None = None) -> Sent:
         """Begin the execution that is due; the wallet is paid for it.
@@ -349,25 +337,32 @@ class Schedules(PackageClient):
         schedule: Schedule,
         leader: Address | None,
         began: Sequence[Execution],
+        event: EventCursor | None = None,
     ) -> None:
-        """The commands of `trigger`; of what it `began`, what has ended is collected first."""
+        """The commands of `trigger`; of what it `began`, what has ended is collected first.
+
+        With an `event`, those of `trigger_by_event`, which needs a leader.
+        """
         await self._add_collects(builder, schedule.id, began)
         package, registry = self.deployment.workflows, self.deployment.leader_registry
+        target = builder, package, schedule.id, registry, schedule.dag
         if leader is None:
-            calls.trigger_by_anyone(builder, package, schedule.id, registry, schedule.dag)
+            calls.trigger_by_anyone(*target)
+        elif event is None:
+            calls.trigger(*target, leader)
         else:
-            calls.trigger(builder, package, schedule.id, registry, schedule.dag, leader)
+            calls.trigger_by_event(*target, leader, *event.position)
 
-    async def trigger_by_event(self, schedule: Address, leader: Address, event: Cursor) -> Sent:
+    async def trigger_by_event(
+        self, schedule: Address, leader: Address, event: EventCursor
+    ) -> Sent:
         """As a worker of a leader that the schedule names, begin an execution for an event.
 
         Nothing happens, without an error, if this event or a later one was told before, and as
         `trigger` says. Raises `schedule_unknown`, `not_named`, `not_worker`, `not_by_event`,
         `wrong_version` or `not_accepting`.
         """
-        builder, package = TransactionBuilder(), self.deployment.workflows
-        dag, registry = (await self.get(schedule)).dag, self.deployment.leader_registry
-        await self._collect(builder, schedule)
-        place = event.checkpoint, event.transaction, event.event
-        calls.trigger_by_event(builder, package, schedule, registry, dag, leader, *place)
+        builder = TransactionBuilder()
+        found, began = await self.get(schedule), await self.uncollected(schedule)
+        await self.add_trigger(builder, found, leader, began, event)
         return await self.send(builder)

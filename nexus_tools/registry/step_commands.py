@@ -23,6 +23,7 @@ from nexus_tools.workflow import (
     Failed,
     Plan,
     PlannedEdge,
+    PlannedVertex,
     Run,
     Settled,
 )
@@ -76,9 +77,9 @@ class Foresight:
     # --- What happened
 
     def begun(self, group: str) -> None:
-        """The execution begins with an entry group."""
+        """The execution begins with an entry group: what waits for no other vertex, is ready."""
         for name, vertex in self._plan.vertices.items():
-            if name in self._plan.groups[group] and vertex.region is None:
+            if name in self._plan.groups[group] and vertex.region is None and _waits_not(vertex):
                 self._runs[Run(name, (0,) * len(vertex.blocks))] = None
 
     def closed(self, run: Run, attempt: int, outcome: Settled | Failed) -> None:
@@ -181,6 +182,16 @@ class Foresight:
 
     def _empty(self, region: int, path: Path) -> None:
         self._emptied[region, path[: self._plan.blocks[region].depth]] = None
+
+
+def _waits_not(vertex: PlannedVertex) -> bool:
+    """Whether entry values are all that a vertex takes in its first round."""
+    return all(
+        edge.kind is EdgeKind.DO_WHILE
+        for port, edges in vertex.into.items()
+        if port not in vertex.entries
+        for edge in edges
+    )
 
 
 def _extended(path: Path, length: int) -> Path:

@@ -1,7 +1,7 @@
 """The registry of tools: registering, finding, changing and claiming them."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from msgspec.structs import astuple
 
@@ -38,7 +38,7 @@ from nexus_tools.registry.registration import (
 from nexus_tools.registry.tool_changes import ToolChanges
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import ToolDefinition, ToolFqn
+from nexus_tools.tool import MoveFunction, ToolDefinition, ToolFqn
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,22 +247,21 @@ class ToolRegistry(Names):
         payout: Address | None = None,
         min_outcome_bytes: int | None = None,
         requires_signed_outcome: bool | None = None,
+        function: MoveFunction | None = None,
     ) -> Sent:
         """Change what is given, in one transaction; requested invocations keep their terms.
 
         The owner may change everything, an operator URL, timeout, price and the least room for an
-        outcome. Raises `not_owner`, `not_operator`, or as `ToolChanges.check` does.
+        outcome. The `function` of an on-chain tool keeps its witness; it is declared by the
+        Publisher in the wallet. Raises `not_owner`, `not_operator`, or as `declarations.declared`
+        and `ToolChanges.check` do.
         """
-        changes = ToolChanges(
-            url,
-            description,
-            timeout_ms,
-            price_mist,
-            payout,
-            min_outcome_bytes,
-            requires_signed_outcome,
-        )
+        terms = price_mist, payout, min_outcome_bytes, requires_signed_outcome, function
+        changes = ToolChanges(url, description, timeout_ms, *terms)
         tool, name = await self._with_name(fqn)
+        if function is not None or (url is not None and tool.definition.function is not None):
+            [found] = await self._registrations([changes.definition(tool)], 0, ())
+            changes = replace(changes, declared=found if function is not None else None)
         changes.check(tool)
         if changes.need_owner:
             check_owner(name, self.client.address)

@@ -20,6 +20,7 @@ from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry
 from nexus_tools.package.move.workflows import dag as calls
 from nexus_tools.package.move.workflows.dag import Dag, DagPublished
+from nexus_tools.registry.arguments import checks_arguments
 from nexus_tools.registry.listing import Fqn, parse_fqn
 from nexus_tools.registry.publication import Progress, Publication, Step, batches
 from nexus_tools.registry.workflow_reading import (
@@ -64,6 +65,7 @@ class PublishResult:
         return sum(sent.cost.net for sent in self.sent)
 
 
+@checks_arguments
 class Workflows(PackageClient):
     """The workflows of a deployment.
 
@@ -276,5 +278,5 @@ def _taken(fqn: ToolFqn, by: str) -> NotAllowedError:
     return NotAllowedError(
         "fqn_taken",
         f"{fqn} is {by}",
-        hint=f"publish it as the next version: {fqn.unversioned}@{fqn.version + 1}",
+        hint="publish it under another name",
     )

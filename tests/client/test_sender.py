@@ -51,6 +51,21 @@ async def test_gas_coins_that_another_program_has_merged_are_all_read_again(chai
         assert await client.balance(CAROL) == before + 1
 
 
+async def test_a_transaction_may_name_more_than_a_client_remembers(chain, localnet, monkeypatch):
+    """With each object that it meets, a client that has worked for long forgets another one."""
+    monkeypatch.setattr("nexus_tools.client.resolution.MAX_KNOWN", 2)
+    signer = KeyPair.new()
+    for _ in range(6):
+        localnet.fund(signer.address, SUI_MIST)
+    async with chain.client(signer) as client:
+        _, *coins = await client.coins(signer.address)
+        builder = TransactionBuilder()
+        named = [builder.object(coin.reference.object_id) for coin in coins]
+        builder.transfer_objects(named, CAROL)
+        await client.execute(builder)
+        assert len(await client.coins(signer.address)) == 1
+
+
 async def test_a_simulation_reads_again_what_another_program_has_used(bob, chain):
     await bob.execute(pay(1))
     async with chain.client(chain.bob) as other:

@@ -1,6 +1,6 @@
 """The chain and `workflow/semantics.py` give the same executions, whatever happens in them.
 
-With `NEXUS_TOOLS_DOCUMENTS=1000` as many documents are played of each kind.
+With `NEXUS_TOOLS_DOCUMENTS=1000` and `--timeout=0` as many documents are played of each kind.
 """
 
 import os

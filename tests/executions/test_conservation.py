@@ -91,6 +91,8 @@ class World:
         return [value for value in found if value and value.type.module != "coin"]
 
     def forget_what_was_created(self):
+        """What an earlier story began is gone, as it has shown."""
+        self.executions, self.schedules = [], []
         for each in self.accounts.values():
             each.created.clear()
 

@@ -4,20 +4,24 @@ import json
 
 import pytest
 
+from nexus_tools.client import past_events as client_events
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
 from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.package.move.workflows.execution import ExecutionEnded
+from nexus_tools.package.move.workflows.execution import ExecutionBegun, ExecutionEnded
 from nexus_tools.registry import (
     Executions,
     Foresight,
     StepCommands,
+    WaitsFor,
     add_advance,
     add_outcome,
     closed_with,
+    invocation_history,
 )
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason
-from nexus_tools.workflow import Status, read_document
+from nexus_tools.units import parse_sui
+from nexus_tools.workflow import DIALECT, Run, Status, read_document
 from tests.workflow.notation import flow
 
 ADD = "xyz.example.math.add@1"
@@ -25,10 +29,11 @@ TWICE = ("> one.a", "> one.b", "one.ok.result -> two.a", "two.b = 7", "two.ok.re
 SUI = 1_000_000_000
 
 
-def document(*lines, **fields):
+def document(*lines, vertices=None, **fields):
     written = flow(*lines, **fields)
     for vertex in written["vertices"]:
         vertex["kind"]["tool_fqn"] = ADD
+        vertex.update((vertices or {}).get(vertex["name"], {}))
     return read_document(json.dumps(written))[0]
 
 
@@ -148,6 +153,52 @@ async def test_why_it_failed_is_told_in_a_sentence(executions, twice, worker):
     assert state.vertex_states()["one"].failed == 1
 
 
+async def test_what_happened_is_looked_for_from_the_beginning_of_the_execution_on(
+    executions, twice, worker, monkeypatch
+):
+    """What anybody did before, on a chain of years, is not read."""
+    before, asked = await executions.client.latest_checkpoint(), []
+
+    def past_events(client, kinds, after=None):
+        asked.append(after)
+        return client_events(client, kinds, after)
+
+    monkeypatch.setattr(invocation_history, "past_events", past_events)
+    begun = await executions.begin(twice, {"a": 1, "one.b": 2})
+    steps = await executions.history(begun.execution)
+    assert [type(each.event) for each in steps] == [ExecutionBegun, InvocationRequested]
+    [after] = asked
+    assert after.checkpoint >= before
+
+
+async def test_what_it_takes_to_begin_is_what_the_runs_take_that_wait_for_nobody(
+    executions, publish, worker
+):
+    ports = ("> one.a", "> one.b", "> two.b", "one.ok.result -> two.a")
+    workflow = await publish(*ports, dialect=DIALECT)
+    cost = await executions.cost(workflow)
+    assert [each.vertex for each in cost.vertices] == ["one", "two"]
+    assert cost.begin_mist == cost.vertices[0].first_mist
+    inputs = {"a": 1, "one.b": 2, "two.b": 3}
+    begun = await executions.begin(workflow, inputs, funds_mist=cost.begin_mist)
+    state = await executions.state(begun.execution)
+    assert [run.vertex for run in state.runs] == ["one"]
+
+
+async def test_what_terminated_it_is_told_and_not_what_failed_before(executions, publish, worker):
+    goes_on = {"one": {"post_failure_action": "continue"}}
+    ends = ("> one.a", "> one.b", "> two.a", "> two.b")
+    either = await publish(*ends, vertices=goes_on, dialect=DIALECT)
+    begun = await executions.begin(either, dict.fromkeys(("one.a", "one.b", "two.a", "two.b"), 1))
+    failure = Failure(FailureReason.UNREACHABLE, "")
+    under_way = sorted(await worker.open(begun.execution), key=lambda each: each[0])
+    for run, invocation in under_way:
+        await worker.close(either, begun.execution, run, invocation, failure)
+    state = await executions.state(begun.execution)
+    assert [each.run.vertex for each in state.failures] == ["one", "two"]
+    assert state.early_end.endswith(f"was terminated: two failed, unreachable ({ADD})")
+
+
 async def test_all_that_is_left_is_cleaned_up_for_what_it_took(executions, twice, worker, user):
     begun = await executions.begin(twice, {"a": 1, "one.b": 2})
     with pytest.raises(NotNowError) as refused:
@@ -155,7 +206,10 @@ async def test_all_that_is_left_is_cleaned_up_for_what_it_took(executions, twice
     assert refused.value.code == "not_ended"
     await worker.carry(twice, begun.execution, adds({"one": 3, "two": 10}))
     before = await user.balance(user.address)
+    rehearsed = await Executions(user, executions.deployment, dry_run=True).clean(begun.execution)
     cleaned = await executions.clean(begun.execution)
+    assert (len(cleaned.sent), rehearsed.unsent) == (1, 0)
+    assert rehearsed.back_mist == cleaned.back_mist
     assert await user.balance(user.address) == before + cleaned.back_mist
     assert cleaned.back_mist > 0
     with pytest.raises(NotFoundError):
@@ -193,8 +247,83 @@ async def test_what_does_not_fit_is_refused_before_money_moves(executions, twice
     with pytest.raises(ValidationError) as refused:
         await executions.begin(twice, {"a": "one", "one.b": 2})
     assert refused.value.code == "input_invalid"
-    assert "one.a" in refused.value.message
+    assert refused.value.message.startswith("the input a does not fit: ")
     with pytest.raises(NotNowError) as refused:
         await executions.begin(twice, {"a": 1, "one.b": 2}, funds_mist=1_000)
     assert refused.value.code == "funds_too_small"
     assert await user.balance(user.address) == before
+
+
+# --- What a running execution waits for
+
+
+async def waits_of(executions, execution):
+    return await executions.waits(await executions.state(execution))
+
+
+async def test_what_is_under_way_waits_for_the_leader_that_was_named(
+    executions, twice, worker, chain
+):
+    begun = await executions.begin(twice, {"a": 1, "one.b": 2})
+    chain.net.advance_clock(3_000)
+    [wait] = await waits_of(executions, begun.execution)
+    assert (wait.what, wait.run) == (WaitsFor.OUTCOME, Run("one"))
+    assert wait.leaders == (worker.leader,)
+    assert wait.sentence.startswith("one was requested 3 s ago, and the leader 0x")
+
+
+async def test_who_is_short_of_funds_is_told_what_is_needed_and_what_brings_it(
+    executions, twice, worker
+):
+    cost = await executions.cost(twice)
+    begun = await executions.begin(twice, {"a": 1, "one.b": 2}, funds_mist=cost.begin_mist)
+    await worker.carry(twice, begun.execution, adds({"one": 3}))
+    [wait] = await waits_of(executions, begun.execution)
+    state = await executions.state(begun.execution)
+    assert wait.what is WaitsFor.FUNDS
+    assert wait.funds_mist == state.execution.funds < wait.needed_mist
+    command, amount = wait.sentence.rstrip("`").rsplit(" ", 1)
+    assert command.endswith(f"nexus-tools workflow refill {begun.execution}")
+    await executions.refill(begun.execution, parse_sui(amount))
+    [wait] = await waits_of(executions, begun.execution)
+    assert (wait.what, wait.run) == (WaitsFor.LEADER, Run("two"))
+    assert "two is ready, and the leader" in wait.sentence
+
+
+async def test_what_expired_waits_for_somebody_to_go_on(executions, twice, chain, worker):
+    begun = await executions.begin(twice, {"a": 1, "one.b": 2})
+    chain.net.advance_clock(60_000)
+    waits = await waits_of(executions, begun.execution)
+    assert [(each.what, each.run) for each in waits] == [(WaitsFor.LEADER, Run("one"))]
+    said = waits[0].sentence
+    assert said.startswith("one expired at ")
+    assert f"`nexus-tools workflow cancel {begun.execution}` ends the execution" in said
+
+
+async def test_an_execution_whose_time_is_over_waits_for_somebody_who_ends_it(
+    executions, twice, chain, worker
+):
+    begun = await executions.begin(twice, {"a": 1, "one.b": 2}, lasts_ms=1_000)
+    chain.net.advance_clock(2_000)
+    over, under_way = await waits_of(executions, begun.execution)
+    assert f"`nexus-tools workflow cancel {begun.execution} --expired`" in over.sentence
+    assert under_way.what is WaitsFor.OUTCOME
+    await executions.expire(begun.execution)
+    closing, under_way = await waits_of(executions, begun.execution)
+    assert closing.what is WaitsFor.CLOSING
+    assert closing.sentence.startswith("timed out")
+
+
+async def test_a_run_that_failed_waits_until_it_is_tried_again(executions, publish, worker):
+    twice = {"one": {"attempts": 2, "retry_after_ms": 60_000}}
+    again = await publish("> one.a", "> one.b", vertices=twice, dialect=DIALECT)
+    begun = await executions.begin(again, {"a": 1, "b": 2})
+    await worker.carry(again, begun.execution, lambda _: Failure(FailureReason.UNREACHABLE, ""))
+    [wait] = await waits_of(executions, begun.execution)
+    assert (wait.what, wait.run) == (WaitsFor.TIME, Run("one"))
+
+
+async def test_what_has_ended_waits_for_nothing(executions, twice, worker):
+    begun = await executions.begin(twice, {"a": 1, "one.b": 2})
+    await worker.carry(twice, begun.execution, adds({"one": 3, "two": 10}))
+    assert await waits_of(executions, begun.execution) == ()

@@ -2,12 +2,13 @@
 
 import pytest
 
+from nexus_tools.client import Cursor
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
 from nexus_tools.package.move.workflows import execution as executions
 from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun
-from nexus_tools.package.move.workflows.schedule import Cursor, ScheduleCollected, ScheduleTriggered
+from nexus_tools.package.move.workflows.schedule import ScheduleCollected, ScheduleTriggered
 from nexus_tools.package.move.workflows.timing import Plan, Timing
-from nexus_tools.registry import LeaderRegistry, Schedules, ToolRegistry
+from nexus_tools.registry import Executions, LeaderRegistry, Schedules, ToolRegistry
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +67,9 @@ async def test_a_keeper_never_loses_by_triggering(
 ):
     workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
     inputs = {f"v{number}.a": 10 ** (digits - 1) for number in range(vertices)}
-    schedule = await create(workflow, inputs, keeper_fee_mist=0, funds_mist=3 * SUI)
+    schedule = await create(
+        workflow, inputs, keeper_fee_mist=0, each_mist=2 * SUI, funds_mist=7 * SUI
+    )
     address = keeper.client.address
     for _ in range(3):
         chain.net.advance_clock(HOUR_MS)
@@ -109,6 +112,18 @@ async def test_what_an_execution_leaves_flows_back(due, schedules, keeper, activ
     assert caught.value.code == "nothing_to_collect"
 
 
+async def test_what_is_cleaned_up_is_collected_before(
+    due, schedules, keeper, active_leader, user, chain
+):
+    triggered = began(await keeper.trigger(due, active_leader), keeper)
+    await schedules.call(executions.cancel, triggered.execution)
+    await Executions(user, chain.deployment).clean(triggered.execution)
+    assert await user.object(triggered.execution) is None
+    standing = await schedules.standing(due)
+    assert (standing.schedule.running, standing.to_collect_mist) == (0, 0)
+    assert standing.funds_mist == triggered.funds_mist + EACH_MIST
+
+
 async def test_a_trigger_collects_what_ended_before(due, schedules, keeper, active_leader, chain):
     await keeper.trigger(due, active_leader)
     chain.net.advance_clock(HOUR_MS)
@@ -137,13 +152,160 @@ async def test_a_pause_is_not_made_up_for(schedule, schedules, every_hour, chain
     assert caught.value.code == "not_paused"
 
 
+async def needed_mist(create, **options):
+    """What a schedule has to have for its first execution, as the refusal of less says."""
+    with pytest.raises(NotNowError) as caught:
+        await create(funds_mist=EACH_MIST, **options)
+    assert caught.value.code == "funds_too_small"
+    return caught.value.details["needed_mist"]
+
+
+@pytest.mark.parametrize("vertices", [1, 3])
+async def test_what_is_needed_is_known_to_the_mist(
+    vertices, publish, priced_tool, create, schedules, keeper, active_leader, chain
+):
+    workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
+    inputs = {f"v{number}.a": 1 for number in range(vertices)}
+    wide = {"workflow": workflow, "inputs": inputs, "each_mist": SUI // 5}
+    schedule = await create(funds_mist=await needed_mist(create, **wide), **wide)
+    await schedules.give(schedule, 0, {"a": 12})  # a byte more than it had
+    chain.net.advance_clock(HOUR_MS)
+    standing = await schedules.standing(schedule)
+    lacks_mist = standing.lacks_mist
+    assert lacks_mist == standing.order.terms.settings.fee_per_outcome_byte_mist
+    await keeper.refill(schedule, lacks_mist - 1)
+    with pytest.raises(NotFoundError):
+        began(await keeper.trigger(schedule, active_leader), keeper)
+    await keeper.refill(schedule, 1)
+    assert not (await schedules.standing(schedule)).lacks_mist
+    began(await keeper.trigger(schedule, active_leader), keeper)
+
+
+async def test_executions_whose_funds_do_not_begin_them_are_refused(create):
+    with pytest.raises(NotNowError, match="the first runs of an execution take up to") as caught:
+        await create(each_mist=1_000)
+    assert caught.value.code == "funds_too_small"
+
+
+async def test_times_that_are_all_over_are_refused(create, user):
+    now_ms = await user.now_ms()
+    for plan in (
+        Plan.At((now_ms - 2, now_ms - 1)),
+        Plan.Every(HOUR_MS, now_ms + HOUR_MS, now_ms + HOUR_MS - 1),
+        Plan.Every(HOUR_MS, now_ms - 5 * HOUR_MS, now_ms - 1),
+    ):
+        with pytest.raises(UsageError) as caught:
+            await create(timing=Timing(plan, None))
+        assert caught.value.code == "times_over"
+
+
 async def test_short_funds_wait_for_a_refill(create, keeper, active_leader, chain):
-    schedule = await create(funds_mist=EACH_MIST)
+    schedule = await create(funds_mist=await needed_mist(create))
+    chain.net.advance_clock(HOUR_MS)
+    began(await keeper.trigger(schedule, active_leader), keeper)
     chain.net.advance_clock(HOUR_MS)
     with pytest.raises(NotFoundError):
         began(await keeper.trigger(schedule, active_leader), keeper)
     await keeper.refill(schedule, SUI)
     began(await keeper.trigger(schedule, active_leader), keeper)
+
+
+async def test_nothing_is_no_refill(schedule, keeper):
+    with pytest.raises(UsageError) as caught:
+        await keeper.refill(schedule, 0)
+    assert caught.value.code == "amount_invalid"
+
+
+async def test_what_has_ended_counts_before_it_is_collected(
+    create, schedules, keeper, active_leader, chain, user
+):
+    schedule = await create(max_executions=2)
+    chain.net.advance_clock(HOUR_MS)
+    first = began(await keeper.trigger(schedule, active_leader), keeper)
+    standing = await schedules.standing(schedule)
+    assert (standing.state, len(standing.running), standing.to_collect_mist) == ("active", 1, 0)
+    await schedules.call(executions.cancel, first.execution)
+    standing = await schedules.standing(schedule)
+    assert (standing.running, standing.to_collect_mist) == ((), EACH_MIST)
+    assert standing.funds_mist == SUI - first.fee_mist - first.stored_mist
+    assert standing.next_at_ms == first.next_at_ms
+    chain.net.advance_clock(HOUR_MS)
+    began(await keeper.trigger(schedule, active_leader), keeper)
+    standing = await schedules.standing(schedule)
+    assert (standing.state, standing.next_at_ms) == ("finished", None)
+    chain.net.advance_clock(HOUR_MS)  # nothing was carried: it is late
+    standing = await schedules.standing(schedule)
+    assert (standing.running, standing.to_collect_mist) == ((), EACH_MIST)
+    with pytest.raises(NotNowError) as caught:
+        await keeper.refill(schedule, SUI)
+    assert caught.value.code == "finished"
+    before_mist = await user.balance(user.address)
+    sent = await schedules.cancel(schedule)
+    assert schedules.back_mist(sent) == standing.funds_mist
+    after_mist = await user.balance(user.address)
+    assert after_mist == before_mist + standing.funds_mist - sent.cost.net
+
+
+async def test_what_will_be_skipped_is_not_next(create, schedules, keeper, active_leader, chain):
+    schedule = await create(lasts_ms=3 * HOUR_MS)
+    chain.net.advance_clock(HOUR_MS)
+    first = began(await keeper.trigger(schedule, active_leader), keeper)
+    chain.net.advance_clock(HOUR_MS)
+    running = await schedules.standing(schedule)
+    assert running.next_at_ms == first.next_at_ms + HOUR_MS
+    await schedules.call(executions.cancel, first.execution)
+    ended = await schedules.standing(schedule)
+    await keeper.collect(schedule)
+    collected = await schedules.get(schedule)
+    assert ended.next_at_ms == collected.next_at_ms == first.next_at_ms + HOUR_MS
+
+
+@pytest.mark.parametrize("max_late_ms", [None, 60_000])
+async def test_what_came_too_late_is_not_due(max_late_ms, create, schedules, chain, every_hour):
+    schedule = await create(timing=Timing(every_hour.plan, max_late_ms))
+    chain.net.advance_clock(2 * HOUR_MS + 120_000)
+    first_at_ms = every_hour.plan.first_at_ms
+    next_at_ms = first_at_ms if max_late_ms is None else first_at_ms + 2 * HOUR_MS
+    assert (await schedules.standing(schedule)).next_at_ms == next_at_ms
+
+
+async def test_too_many_failures_pause_before_they_are_collected(
+    create, schedules, keeper, active_leader, chain
+):
+    schedule = await create(max_failures=1)
+    chain.net.advance_clock(HOUR_MS)
+    began(await keeper.trigger(schedule, active_leader), keeper)
+    chain.net.advance_clock(HOUR_MS)
+    standing = await schedules.standing(schedule)
+    assert (standing.state, standing.failures) == ("paused", 1)
+    with pytest.raises(NotFoundError):
+        began(await keeper.trigger(schedule, active_leader), keeper)
+    await schedules.resume(schedule)
+    assert (await schedules.standing(schedule)).state == "active"
+    assert (await schedules.get(schedule)).running == 0
+
+
+async def test_events_are_not_planned(create, schedules, keeper, active_leader, user):
+    schedule = await create(timing=Timing(Plan.OnEvent("0x2::coin::Minted", HOUR_MS), None))
+    standing = await schedules.standing(schedule)
+    assert (standing.state, standing.next_at_ms) == ("active", None)
+    began(await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper)
+    standing = await schedules.standing(schedule)
+    assert standing.next_at_ms == await user.now_ms() + HOUR_MS
+
+
+async def test_what_a_cancelled_schedule_gets_back_later_is_told(
+    due, schedules, keeper, active_leader, user
+):
+    triggered = began(await keeper.trigger(due, active_leader), keeper)
+    first = await schedules.cancel(due)
+    with pytest.raises(NotNowError, match="1 execution of it still") as caught:
+        await schedules.cancel(due)
+    assert caught.value.code == "cancelled"
+    await schedules.call(executions.cancel, triggered.execution)
+    rest = schedules.back_mist(await schedules.cancel(due))
+    assert schedules.back_mist(first) + rest == SUI - triggered.fee_mist - triggered.stored_mist
+    assert rest == EACH_MIST
 
 
 async def test_what_is_cancelled_pays_back_and_is_deleted(schedule, schedules, user):

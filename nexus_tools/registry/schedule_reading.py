@@ -1,0 +1,122 @@
+"""Reading schedules, and what they began, from objects and events."""
+
+from collections.abc import Sequence
+from typing import TypeVar, cast
+
+from nexus_tools.client import Cursor, past_events
+from nexus_tools.package import PackageClient, event_filter, parse_event
+from nexus_tools.package.move.workflows.execution import Execution, TermsKey
+from nexus_tools.package.move.workflows.schedule import (
+    Order,
+    OrderKey,
+    Schedule,
+    ScheduleCollected,
+    ScheduleCreated,
+    ScheduleTriggered,
+)
+from nexus_tools.package.move.workflows.terms import Terms
+from nexus_tools.registry.beginnings import beginning_of
+from nexus_tools.registry.execution_state import status_of
+from nexus_tools.registry.schedule_standing import Left, ScheduleStanding
+from nexus_tools.registry.workflow_reading import PublishedWorkflow
+from nexus_tools.registry.workflows import Workflows
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import dynamic_field_id
+from nexus_tools.sui.type_tag import TYPE_TAG, field_tag
+from nexus_tools.workflow import Status
+
+Key = TypeVar("Key", OrderKey, TermsKey)
+Value = TypeVar("Value", Order, Terms)
+Told = TypeVar("Told", ScheduleCreated, ScheduleTriggered, ScheduleCollected)
+
+
+async def told(
+    package: PackageClient, kind: type[Told], after: Cursor | None = None
+) -> tuple[Told, ...]:
+    """The events of a kind after a place, or all, as far as the node has them, in order."""
+    asked = past_events(package.client, event_filter(package.deployment, kind), after)
+    parsed = [parse_event(package.deployment, record.event) async for record in asked]
+    return tuple(each for each in parsed if isinstance(each, kind))
+
+
+async def read_order(package: PackageClient, schedule: Address) -> Order:
+    """To what the owner of a schedule consented, which there is."""
+    return await _field(package, schedule, OrderKey, Order)
+
+
+async def read_uncollected(
+    package: PackageClient, schedules: Sequence[Address]
+) -> dict[Address, tuple[Execution, ...]]:
+    """By schedule, the executions that are not collected, the oldest first."""
+    after = await beginning_of(package, *schedules)
+    collected = {each.execution for each in await told(package, ScheduleCollected, after)}
+    began = [
+        each
+        for each in await told(package, ScheduleTriggered, after)
+        if each.schedule in schedules and each.execution not in collected
+    ]
+    found = await package.find_all([each.execution for each in began], Execution)
+    return {
+        schedule: tuple(
+            execution
+            for each, execution in zip(began, found, strict=True)
+            if each.schedule == schedule and execution is not None
+        )
+        for schedule in schedules
+    }
+
+
+async def is_over(package: PackageClient, execution: Execution) -> bool:
+    """Whether it has ended, or is late with nothing under way, so that anyone may end it."""
+    if execution.ended_at_ms is not None or execution.walks.under_way:
+        return execution.ended_at_ms is not None
+    return await package.client.now_ms() >= await _deadline_ms(package, execution)
+
+
+async def read_standings(
+    package: PackageClient, schedules: Sequence[Schedule]
+) -> tuple[ScheduleStanding, ...]:
+    """How schedules stand, in their order."""
+    uncollected = await read_uncollected(package, [each.id for each in schedules])
+    now = await package.client.now_ms(), await package.client.gas_price()
+    workflows = Workflows(package.client, package.deployment)
+    known: dict[Address, PublishedWorkflow] = {}
+    standings: list[ScheduleStanding] = []
+    for each in schedules:
+        if each.dag not in known:
+            known[each.dag] = await workflows.by_id(each.dag)
+        order = await read_order(package, each.id)
+        ends = await _ends(package, uncollected[each.id])
+        standings.append(ScheduleStanding(each, order, known[each.dag], *ends, *now))
+    return tuple(standings)
+
+
+async def _ends(
+    package: PackageClient, uncollected: Sequence[Execution]
+) -> tuple[tuple[Left, ...], tuple[Execution, ...]]:
+    """What has ended, and what runs."""
+    left: list[Left] = []
+    running: list[Execution] = []
+    for each in uncollected:
+        if await is_over(package, each):
+            deadline_ms, ended_at_ms = await _deadline_ms(package, each), each.ended_at_ms
+            status = Status.TIMED_OUT if ended_at_ms is None else status_of(each)
+            left.append(Left(each, status, min(ended_at_ms or deadline_ms, deadline_ms)))
+        else:
+            running.append(each)
+    return tuple(left), tuple(running)
+
+
+async def _deadline_ms(package: PackageClient, execution: Execution) -> int:
+    return (await _field(package, execution.id, TermsKey, Terms)).deadline_ms
+
+
+async def _field(
+    package: PackageClient, parent: Address, key: type[Key], kind: type[Value]
+) -> Value:
+    """The one field of an object that has a key without fields."""
+    kinds = package.deployment.type_of(key), package.deployment.type_of(kind)
+    name = TYPE_TAG.encode(kinds[0]), key.bcs.encode(key())
+    value = await package.client.object(dynamic_field_id(parent, *name))
+    assert value is not None  # it is there as long as its parent is
+    return cast("Value", package.deployment.decode_entry(value, field_tag(*kinds)))
