@@ -22,7 +22,7 @@ def table() -> str:
 def _default(info: Any) -> str:
     if info.is_required():
         return "in the data directory"
-    if not isinstance(info.default, int | str) and not info.default:
+    if info.default_factory or (not isinstance(info.default, int | str) and not info.default):
         return ""
     if isinstance(info.default, bool):
         return str(info.default).lower()

@@ -20,6 +20,7 @@ from nexus_tools.leader.judgement import MAX_OUTCOME_BYTES
 from nexus_tools.leader.leader import Leader
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.remote_values import Fetch
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.tool_call import ToolCall
 
@@ -28,6 +29,7 @@ __all__ = [
     "MAX_OUTCOME_BYTES",
     "AddressGuard",
     "AddressRefused",
+    "Fetch",
     "FoundTool",
     "Interface",
     "Interfaces",

@@ -192,11 +192,12 @@ class Carrier:
         run = await self._run(invocation)
         if isinstance(run, Failure):
             return run
-        call = await self._tool_calls.make(assignment, invocation, tool, seconds, run)
-        if isinstance(call, Failure):
-            return call
-        await self._journal.called(assignment.invocation)
-        return await self._invoker.invoke(call)
+        making = self._tool_calls.making(assignment, invocation, tool, seconds, run)
+        async with making as call:
+            if isinstance(call, Failure):
+                return call
+            await self._journal.called(assignment.invocation)
+            return await self._invoker.invoke(call)
 
 
 _NO_TIME = "the leader found no time to call the tool in its window"

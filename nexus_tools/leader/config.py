@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 import pydantic
 from pydantic import Field, field_validator
@@ -18,6 +19,8 @@ MIB = 1024 * 1024
 
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 """The networks of this machine itself, for `allowed_networks`."""
+KEY = "{key}"
+"""What stands for the key in the URL of a storage."""
 _LISTS = ("allowed_networks", "allowed_ports")
 
 
@@ -58,6 +61,15 @@ class LeaderConfig(pydantic.BaseModel):
 
     max_response_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
     """The largest body that is read of a tool, if its invocation pays for as much."""
+
+    storages: Mapping[str, str] = Field(default_factory=dict)
+    """Where values are fetched that are not on chain: `NAME=URL`, the URL with `{key}` in it."""
+
+    max_fetched_bytes: int = Field(default=MIB, ge=1024, le=64 * MIB)
+    """The most that is fetched for one invocation of what is not on chain."""
+
+    fetch_timeout_ms: int = Field(default=10_000, ge=10, le=600_000)
+    """How long that may take, before the input counts as unfit."""
 
     first_pause_ms: int = Field(default=200, ge=1, le=60_000)
     """About how long to wait before the second attempt; doubles with each further one."""
@@ -127,6 +139,30 @@ class LeaderConfig(pydantic.BaseModel):
             return [part.strip() for part in value.split(",") if part.strip()]
         return value
 
+    @field_validator("storages", mode="before")
+    @classmethod
+    def _split_storages(cls, value: Any) -> Any:
+        """Pairs may be written as `NAME=URL`, alone or with commas."""
+        if isinstance(value, str):
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        if isinstance(value, list | tuple):
+            pairs = [part.partition("=") for part in value]
+            if len({name for name, _, _ in pairs}) < len(pairs):
+                raise ValueError("a storage is named twice")
+            return {name: url for name, _, url in pairs}
+        return value
+
+    @field_validator("storages")
+    @classmethod
+    def _check_storages(cls, value: Mapping[str, str]) -> Mapping[str, str]:
+        for name, url in value.items():
+            parts = urlsplit(url)
+            if not name or parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError("write NAME=URL, with an http or https URL")
+            if url.count(KEY) != 1 or KEY in parts.netloc:
+                raise ValueError(f"a URL has {KEY} once, behind its host")
+        return value
+
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:
         """What the environment sets (`NEXUS_TOOLS_LEADER_…`), then `overrides`.
@@ -148,6 +184,7 @@ def _in_words(error: pydantic.ValidationError) -> str:
     """Each wrong value and why, without the value, which may be a slip of the clipboard."""
     problems = error.errors(include_input=False, include_url=False)
     return "; ".join(
-        f"{'.'.join(map(str, problem['loc'][:1])) or 'config'}: {problem['msg']}"
+        f"{'.'.join(map(str, problem['loc'][:1])) or 'config'}:"
+        f" {problem['msg'].removeprefix('Value error, ')}"
         for problem in problems
     )

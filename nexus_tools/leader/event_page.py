@@ -1,6 +1,7 @@
-"""What a page of events means for one leader."""
+"""What a page of events means for one leader, and how events come in pages."""
 
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -22,6 +23,7 @@ from nexus_tools.package.move.workflows.execution import (
     ExecutionLeadersChanged,
     ExecutionRefilled,
     ExecutionShort,
+    ExecutionStopped,
     RegionGathered,
     RunRefused,
 )
@@ -36,6 +38,10 @@ from nexus_tools.package.move.workflows.schedule import (
 )
 from nexus_tools.sui.address import Address
 
+Item = EventRecord | Progress
+
+_PAGE_ITEMS = 500
+
 
 @dataclass(slots=True)
 class EventPage:
@@ -44,7 +50,7 @@ class EventPage:
     `latest_ms` is the latest time that an event tells, 0 if none does; `fees_mist` is what this
     leader has earned. `executions` says of each whether it names this leader now, or not any more;
     `steps` are the events, in their order, that may leave something to do in one, and `schedules`
-    those that may make something due.
+    those that may make something due, each with its place.
     """
 
     cursor: Cursor
@@ -52,7 +58,7 @@ class EventPage:
     closed: dict[Address, Closed] = field(default_factory=dict)
     executions: dict[Address, bool] = field(default_factory=dict)
     steps: list[RegistryEvent] = field(default_factory=list)
-    schedules: list[RegistryEvent] = field(default_factory=list)
+    schedules: list[tuple[RegistryEvent, Cursor]] = field(default_factory=list)
     latest_ms: int = 0
     fees_mist: int = 0
 
@@ -63,9 +69,7 @@ class EventPage:
         return not (happened or self.schedules)
 
     @classmethod
-    def read(
-        cls, items: Iterable[EventRecord | Progress], deployment: Deployment, leader: Address
-    ) -> "EventPage":
+    def read(cls, items: Iterable[Item], deployment: Deployment, leader: Address) -> "EventPage":
         """The page of these items, one at least."""
         page = cls(Cursor.beginning())
         for item in items:
@@ -126,7 +130,7 @@ class EventPage:
     def _ended(self, event: ExecutionEnded, _leader: Address) -> None:
         self.executions[event.execution] = False
         self.steps.append(event)
-        self.schedules.append(event)
+        self.schedules.append((event, self.cursor))
 
     def _stepped(self, event: RegistryEvent, _leader: Address) -> None:
         self.steps.append(event)
@@ -134,7 +138,7 @@ class EventPage:
     # --- Schedules
 
     def _scheduled(self, event: RegistryEvent, _leader: Address) -> None:
-        self.schedules.append(event)
+        self.schedules.append((event, self.cursor))
 
     MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
         InvocationRequested: _requested,
@@ -150,6 +154,7 @@ class EventPage:
         RegionGathered: _stepped,
         ExecutionShort: _stepped,
         ExecutionRefilled: _stepped,
+        ExecutionStopped: _stepped,
         ScheduleCreated: _scheduled,
         ScheduleTriggered: _scheduled,
         ScheduleCollected: _scheduled,
@@ -163,3 +168,30 @@ class EventPage:
 
 KINDS: tuple[type[RegistryEvent], ...] = tuple(EventPage.MEANINGS)
 """The events that a leader follows."""
+
+
+async def in_pages(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]:
+    """What has come since the last page was asked for, one item at least."""
+    queue: asyncio.Queue[Item] = asyncio.Queue(_PAGE_ITEMS)
+
+    async def pump() -> None:
+        async for item in items:
+            await queue.put(item)
+
+    pumping = asyncio.create_task(pump())
+    arriving = asyncio.create_task(queue.get())
+    try:
+        while True:
+            await asyncio.wait((arriving, pumping), return_when=asyncio.FIRST_COMPLETED)
+            if not arriving.done():
+                pumping.result()
+                return
+            page = [arriving.result()]
+            while not queue.empty():
+                page.append(queue.get_nowait())
+            yield page
+            arriving = asyncio.create_task(queue.get())
+    finally:
+        for task in (pumping, arriving):
+            task.cancel()
+        await asyncio.wait((pumping, arriving))

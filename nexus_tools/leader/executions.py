@@ -219,6 +219,11 @@ class Executions:
         if execution is not None:
             self._look(execution)
 
+    def _stopped(self, event: moves.ExecutionStopped) -> None:
+        execution = self._known.get(event.execution)
+        if execution is not None:
+            self._call_all(execution)
+
     def _ended(self, event: moves.ExecutionEnded) -> None:
         if event.execution in self._known:
             self._forget(event.execution)
@@ -238,6 +243,7 @@ class Executions:
         moves.ExecutionShort: _short,
         moves.ExecutionRefilled: _refilled,
         moves.ExecutionLeadersChanged: _leaders_changed,
+        moves.ExecutionStopped: _stopped,
         moves.ExecutionEnded: _ended,
     }
 
@@ -251,6 +257,14 @@ class Executions:
             execution.plan(IterationsReady(head), at_ms)
         for region in change.emptied:
             execution.plan(RegionEmptied(region), at_ms)
+        if change.failures:
+            self._call_all(execution)  # one of them may have terminated it
+
+    def _call_all(self, execution: CarriedExecution) -> None:
+        """Look at what waits for somebody: in an execution that stops, nothing does."""
+        for todo in [*execution.due]:
+            if isinstance(todo, CallDue):
+                execution.plan(todo, self._clock.now_ms())
 
     def _taken(self, execution: CarriedExecution, run: Run) -> None:
         """A run is under way, or refused."""

@@ -1,7 +1,7 @@
 """The Leader: its parts, put together, started and stopped."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.money import Money
 from nexus_tools.leader.parts import Basis, Parts, assemble
 from nexus_tools.leader.readiness import Readiness
+from nexus_tools.leader.remote_values import Fetch
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.step_costs import cost_mist
 from nexus_tools.leader.workers import Workers
@@ -41,7 +42,8 @@ class Leader:
     `client` reads the chain and sends; `signers`, one at least, are the keys of its workers that
     are here: they pay the gas and get the fees. What signs tool calls is another key, which the
     configuration names and `SignedTraffic.load` may refuse. `resolve` looks up the hosts of tools,
-    by default as the system does.
+    by default as the system does. `storages` fetch what is not on chain, by their names; they
+    go before those of the configuration.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Leader:
         leader: Address,
         *,
         resolve: Resolve | None = None,
+        storages: Mapping[str, Fetch] | None = None,
     ) -> None:
         self.id = leader
         self._config = config
@@ -61,6 +64,7 @@ class Leader:
         self._traffic = SignedTraffic.load(config, leader)
         self._clock = ChainClock(client.now_ms, config.clock_interval_ms)
         self._resolve = resolve
+        self._storages = storages or {}
         self._stopping = asyncio.Event()
         self._parts: Parts | None = None
         self.metrics = LeaderMetrics()
@@ -147,6 +151,7 @@ class Leader:
             self.metrics,
             self._traffic,
             self._resolve,
+            self._storages,
         )
 
     # --- Working

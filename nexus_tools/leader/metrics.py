@@ -66,6 +66,9 @@ class LeaderMetrics:
             "earned_mist_per_hour", "Fees less gas of the last hour, or of the time until now."
         )
         self.lacking_mist = gauge("lacking_mist", "What the workers lack for the next hour.")
+        self.fetched = counter(
+            "values_fetched", "Values fetched that are not on chain.", "storage", "how"
+        )
         self.executions = gauge("executions", "Executions that name this leader.")
         self.executions_ended = counter("executions_ended", "Executions ended, by how.", "status")
         self.steps = counter("steps", "Steps of these executions, by what they did.", "step")

@@ -1,8 +1,10 @@
 """The parts of a Leader and how they are put together."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
 
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.attempts import Attempts
@@ -18,22 +20,28 @@ from nexus_tools.leader.execution_reader import ExecutionReader
 from nexus_tools.leader.executions import Executions
 from nexus_tools.leader.file_descriptors import allowed_calls
 from nexus_tools.leader.http_client import Resolve, SystemResolver, guarded_client
+from nexus_tools.leader.http_storage import http_storage
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.on_chain_calls import OnChainCalls
+from nexus_tools.leader.remote_values import Fetch, RemoteValues
 from nexus_tools.leader.schedules import Schedules
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.steps import Steps
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.leader.transaction_sender import TransactionSender
+from nexus_tools.leader.triggers import Triggers
 from nexus_tools.leader.waiting_calls import WaitingCalls
 from nexus_tools.leader.watcher import Watcher
 from nexus_tools.leader.workers import Workers
 from nexus_tools.leader.workload import Workload
 from nexus_tools.registry import FunctionReader, RunResolver
 from nexus_tools.tool import outcome_bytes
+
+_ALL_NETWORKS = (IPv4Network("0.0.0.0/0"), IPv6Network("::/0"))
+_STORAGE_CONNECTIONS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,7 @@ class Basis:
     metrics: LeaderMetrics
     traffic: SignedTraffic
     resolve: Resolve | None
+    storages: Mapping[str, Fetch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +99,13 @@ async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
         capacity=config.max_pending,
     )
     executions = _executions(basis, group, journal, workflows, calls)
-    schedules = Schedules(config, basis.chain, basis.workers, basis.clock, metrics)
+    triggers = Triggers(
+        basis.chain,
+        basis.workers,
+        TransactionSender(basis.chain.client, config.trouble_pause_ms),
+        metrics,
+    )
+    schedules = Schedules(config, group, basis.chain, triggers, clock=basis.clock, metrics=metrics)
 
     async def hand_on(page: EventPage) -> None:
         workload.drop(page.closed)
@@ -133,8 +148,10 @@ async def _calls(basis: Basis, stack: AsyncExitStack, workflows: CarriedWorkflow
     now = asyncio.get_running_loop().time
     meta = MetaCheck(client, lifetime, now) if config.check_meta else None
     invoker = Invoker(config, client, outcome_bytes, basis.metrics, traffic=basis.traffic)
+    storages = await _storages(basis, stack, resolve)
+    values = RemoteValues(storages, config, basis.metrics)
     tool_calls = ToolCalls(
-        *(guard, config.max_request_bytes, meta, invoker.lanes),
+        *(guard, config.max_request_bytes, meta, invoker.lanes, values),
         is_signing=basis.traffic.identity is not None,
     )
     attempts = Attempts(chain, workflows, RunResolver(chain.client, chain.deployment))
@@ -148,6 +165,17 @@ async def _calls(basis: Basis, stack: AsyncExitStack, workflows: CarriedWorkflow
         metrics=basis.metrics,
     )
     return _Calls(attempts, tool_calls, on_chain_calls, invoker)
+
+
+async def _storages(basis: Basis, stack: AsyncExitStack, resolve: Resolve) -> Mapping[str, Fetch]:
+    """Those that are plugged in, and those of the configuration, whose hosts are the operator's."""
+    urls = basis.config.storages
+    if not urls:
+        return basis.storages
+    guard = AddressGuard(_ALL_NETWORKS, http=True)
+    client = guarded_client(guard, resolve, max_connections=_STORAGE_CONNECTIONS)
+    await stack.enter_async_context(client)
+    return {name: http_storage(client, url) for name, url in urls.items()} | {**basis.storages}
 
 
 def _carrier(basis: Basis, journal: Journal, closer: Closer, calls: _Calls) -> Carrier:

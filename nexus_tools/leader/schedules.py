@@ -1,7 +1,7 @@
 """The schedules that name this leader: begins what is due, and is paid for it.
 
 What is due when, the chain says: a transaction that would begin nothing, or cost more than it pays,
-is simulated and not sent. Those that wait for events are left to keepers of their owners.
+is simulated and not sent. The chain cannot see events: what those make due, leaders say.
 """
 
 import asyncio
@@ -9,33 +9,22 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from nexus_tools.client import past_events, simulate_transaction
+from nexus_tools.client import Cursor, EventRecord, past_events
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
+from nexus_tools.leader.awaited_events import AwaitedEvents
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.event_page import EventPage
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.transaction_sender import TransactionSender
-from nexus_tools.leader.workers import Workers
+from nexus_tools.leader.triggers import Triggers
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package import RegistryEvent, ScheduleState, event_filter, parse_event
 from nexus_tools.package.move.workflows import schedule as moves
-from nexus_tools.package.move.workflows.dag import Dag
 from nexus_tools.package.move.workflows.execution import Execution, ExecutionEnded
 from nexus_tools.package.move.workflows.timing import Plan
-from nexus_tools.registry import Schedules as Verbs
+from nexus_tools.registry import schedule_state
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.event import Event
-from nexus_tools.sui.execution_status import ExecutionFailure
-from nexus_tools.sui.object import Object, Shared
-from nexus_tools.sui.transaction import (
-    ObjectArgument,
-    OwnedObject,
-    ProgrammableTransaction,
-    SharedObject,
-)
 
 _log = get_logger("nexus_tools.leader")
 
@@ -45,49 +34,52 @@ _GRACE_MS = 200
 _WINDOW_MS = 10_000
 # What could not begin is looked at again so much later, unless an event says more.
 _LATER_MS = 60_000
-# More than a trigger takes: for itself, and for each vertex with which an execution begins.
-_BYTES, _VERTEX_BYTES, _UNITS = 4_000, 1_000, 10_000
-_BYTE_MIST = 7_600
 
 
 class Schedules:
-    """One task, which sleeps until something is due."""
+    """One task, which sleeps until something is due, and one for each event that is awaited."""
 
     def __init__(
         self,
         config: LeaderConfig,
+        group: asyncio.TaskGroup,
         chain: Chain,
-        workers: Workers,
+        triggers: Triggers,
+        *,
         clock: ChainClock,
         metrics: LeaderMetrics,
     ) -> None:
         self._config = config
         self._chain = chain
-        self._verbs = Verbs(chain.client, chain.deployment)
-        self._workers = workers
-        self._sender = TransactionSender(chain.client, config.trouble_pause_ms)
+        self._triggers = triggers
         self._clock = clock
         self._metrics = metrics
+        self._awaited = AwaitedEvents(config, group, chain, self._told, metrics)
         self._due: dict[Address, int] = {}
-        self._named: set[Address] = set()
+        self._named: dict[Address, Cursor] = {}
         self._began: defaultdict[Address, set[Address]] = defaultdict(set)
         self._changed = asyncio.Event()
 
     async def run(self) -> None:
         """Find what there is, and then do what is due, without end."""
-        await self._search()
-        while True:
-            schedule = await self._next()
-            at_ms = self._due.pop(schedule)
-            try:
-                await self._look(schedule)
-            except UnreachableError:
-                self._due.setdefault(schedule, at_ms)
-                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
-            except NexusError as error:
-                self._metrics.trouble.labels("schedules").inc()
-                _log.warning("schedule_postponed", schedule=str(schedule), error=in_short(error))
-                self._plan(schedule, self._clock.now_ms() + _LATER_MS)
+        try:
+            await self._search()
+            while True:
+                await self._do(await self._next())
+        finally:
+            self._awaited.stop()
+
+    async def _do(self, schedule: Address) -> None:
+        at_ms = self._due.pop(schedule)
+        try:
+            await self._look(schedule)
+        except UnreachableError:
+            self._due.setdefault(schedule, at_ms)
+            await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+        except NexusError as error:
+            self._metrics.trouble.labels("schedules").inc()
+            _log.warning("schedule_postponed", schedule=str(schedule), error=in_short(error))
+            self._plan(schedule, self._clock.now_ms() + _LATER_MS)
 
     async def _search(self) -> None:
         """Take in what events told before, as far as the node has them."""
@@ -97,7 +89,7 @@ class Schedules:
                 async for record in past_events(self._chain.client, kinds):
                     event = parse_event(self._chain.deployment, record.event)
                     if event is not None:
-                        self._take(event)
+                        self._take(event, record.cursor)
             except UnreachableError:
                 await asyncio.sleep(self._config.trouble_pause_ms / 1000)
             else:
@@ -127,34 +119,38 @@ class Schedules:
 
     def observe(self, page: EventPage) -> None:
         """Take in what events tell."""
-        for event in page.schedules:
-            self._take(event)
+        for event, place in page.schedules:
+            self._take(event, place)
 
-    def _take(self, event: RegistryEvent) -> None:
-        self._MEANINGS[type(event)](self, event)
+    def _take(self, event: RegistryEvent, place: Cursor) -> None:
+        self._MEANINGS[type(event)](self, event, place)
 
-    def _named_by(self, event: moves.ScheduleCreated | moves.ScheduleLeadersChanged) -> None:
+    def _named_by(
+        self, event: moves.ScheduleCreated | moves.ScheduleLeadersChanged, place: Cursor
+    ) -> None:
         if self._chain.leader in event.leaders:
-            self._named.add(event.schedule)
+            self._named.setdefault(event.schedule, place)
             self._soon(event.schedule)
         else:
             self._forget(event.schedule)
 
-    def _triggered(self, event: moves.ScheduleTriggered) -> None:
+    def _triggered(self, event: moves.ScheduleTriggered, _place: Cursor) -> None:
         self._began[event.schedule].add(event.execution)
         self._soon(event.schedule)
 
-    def _collected(self, event: moves.ScheduleCollected) -> None:
+    def _collected(self, event: moves.ScheduleCollected, _place: Cursor) -> None:
         self._began[event.schedule].discard(event.execution)
         self._soon(event.schedule)
 
-    def _changed_by(self, event: moves.ScheduleActivityChanged | moves.ScheduleRefilled) -> None:
+    def _changed_by(
+        self, event: moves.ScheduleActivityChanged | moves.ScheduleRefilled, _place: Cursor
+    ) -> None:
         self._soon(event.schedule)
 
-    def _cancelled(self, event: moves.ScheduleCancelled) -> None:
+    def _cancelled(self, event: moves.ScheduleCancelled, _place: Cursor) -> None:
         self._forget(event.schedule)
 
-    def _ended(self, event: ExecutionEnded) -> None:
+    def _ended(self, event: ExecutionEnded, _place: Cursor) -> None:
         for schedule, began in self._began.items():
             if event.execution in began:
                 self._soon(schedule)
@@ -179,82 +175,107 @@ class Schedules:
             self._changed.set()
 
     def _forget(self, schedule: Address) -> None:
-        self._named.discard(schedule)
+        self._named.pop(schedule, None)
+        self._awaited.forget(schedule)
         self._due.pop(schedule, None)
         self._began.pop(schedule, None)
 
     # --- Doing it
 
     async def _look(self, place: Address) -> None:
-        try:
-            schedule, order = await self._verbs.get(place), await self._verbs.order(place)
-        except NotFoundError:
-            self._forget(place)
+        """Begin what time makes due, or plan when to look again; or await what events do."""
+        found = await self._state(place)
+        if found is None:
             return
-        leader = self._chain.leader
-        if leader not in order.terms.leaders or isinstance(order.timing.plan, Plan.OnEvent):
-            self._forget(place)
+        schedule, order = found
+        leader = order.terms.leaders.index(self._chain.leader)
+        if isinstance(order.timing.plan, Plan.OnEvent):
+            self._awaited.follow(schedule, order.timing.plan.event, self._named[place])
             return
-        if schedule.state is not ScheduleState.ACTIVE or schedule.next_at_ms is None:
+        is_active = schedule_state(schedule, order) is ScheduleState.ACTIVE
+        if not is_active or schedule.next_at_ms is None:
             return  # an event tells if that changes
         now_ms = self._clock.now_ms()
-        mine_at_ms = schedule.next_at_ms + order.terms.leaders.index(leader) * _WINDOW_MS
+        mine_at_ms = schedule.next_at_ms + leader * _WINDOW_MS
         if mine_at_ms > now_ms:
             self._plan(place, mine_at_ms)
-        elif not await self._trigger(schedule, order):
+            return
+        began = await self._triggers.executions(self._began[place])
+        if not await self._begin(schedule, order, began):
             self._plan(place, now_ms + _LATER_MS)
 
-    async def _trigger(self, schedule: moves.Schedule, order: moves.Order) -> bool:
-        """Begin what is due, if something is, and it pays."""
-        builder = TransactionBuilder()
-        ids = [*self._began[schedule.id]]
-        read = await self._chain.objects(ids)
-        began = [self._chain.deployment.decode(each, Execution) for each in read if each]
-        await self._verbs.add_trigger(builder, schedule, self._chain.leader, began)
-        (dag,) = await self._chain.objects([schedule.dag])
-        assert dag is not None  # it is frozen
-        vertices = len(self._chain.deployment.decode(dag, Dag).groups[order.group].vertices)
-        stored = _BYTES + _VERTEX_BYTES * vertices + order.values_bytes
-        budget_mist = stored * _BYTE_MIST + _UNITS * self._workers.epoch.gas_price
-        kind = await self._finished(builder)
-        async with self._workers.paying(budget_mist) as worker:
-            draft = self._workers.draft(worker, kind, budget_mist)
-            simulated = await simulate_transaction(self._chain.client.connection, draft)
-            if isinstance(simulated.effects.status, ExecutionFailure):
-                reason = str(simulated.effects.status.error)
-                _log.warning("trigger_refused", schedule=str(schedule.id), error=reason)
-                return False
-            paid_mist = self._paid_mist(simulated.events)
-            if paid_mist is None or paid_mist < simulated.cost.net:
-                return False
-            signed = self._workers.sign(worker, kind, budget_mist)
-            executed = await self._sender.send(signed)
-            worker.learn(executed)
-            paid_mist = self._paid_mist(executed.events) or 0
-            repaid_mist = worker.repaid_mist(executed, 0)
-            self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
-            _log.info("triggered", schedule=str(schedule.id), paid_mist=paid_mist)
-            return paid_mist > 0
+    async def _told(self, place: Address, records: Sequence[EventRecord]) -> None:
+        """Begin an execution for each of these events that counts, the oldest first.
 
-    def _paid_mist(self, events: Sequence[Event]) -> int | None:
-        """What a keeper is paid by a transaction with these events; None if it began nothing."""
-        for event in events:
-            told = parse_event(self._chain.deployment, event)
-            if isinstance(told, moves.ScheduleTriggered):
-                return told.fee_mist + told.stored_mist
-        return None
+        Those behind the first leader wait for its window to pass, and look again.
+        """
+        looked = False
+        while found := await self._state(place):
+            schedule, order = found
+            began = await self._triggers.executions(self._began[place])
+            is_active = schedule_state(schedule, order) is ScheduleState.ACTIVE
+            if not is_active or _funds_mist(schedule, began) < order.each_mist:
+                return
+            records = [each for each in records if _counts(each, schedule, order, began)]
+            if not records:
+                return
+            first, window_ms = (
+                records[0],
+                order.terms.leaders.index(self._chain.leader) * _WINDOW_MS,
+            )
+            if window_ms and not looked:
+                await self._clock.wait_until((first.timestamp_ms or 0) + window_ms)
+                looked = True
+                continue
+            looked = False
+            if not await self._begin(schedule, order, began, first.cursor):
+                return
+            records = records[1:]
 
-    async def _finished(self, builder: TransactionBuilder) -> ProgrammableTransaction:
-        wanted = builder.unresolved()
-        found = await self._chain.objects([each.object_id for each in wanted])
-        known: dict[Address, ObjectArgument] = {}
-        for each, value in zip(wanted, found, strict=True):
-            if value is not None:
-                known[each.object_id] = _argument(value, mutable=each.mutable)
-        return builder.finish(known)
+    async def _state(self, place: Address) -> tuple[moves.Schedule, moves.Order] | None:
+        """A schedule that names this leader, as it is now; one that does not is forgotten."""
+        try:
+            schedule, order = await self._triggers.state(place)
+        except NotFoundError:
+            self._forget(place)
+            return None
+        if self._chain.leader not in order.terms.leaders:
+            self._forget(place)
+            return None
+        return schedule, order
+
+    async def _begin(
+        self,
+        schedule: moves.Schedule,
+        order: moves.Order,
+        began: Sequence[Execution],
+        event: Cursor | None = None,
+    ) -> bool:
+        triggered = await self._triggers.begin(schedule, order, began, event)
+        if triggered is None:
+            return False
+        self._began[schedule.id].add(triggered.execution)
+        return True
 
 
-def _argument(value: Object, *, mutable: bool) -> ObjectArgument:
-    if isinstance(value.owner, Shared):
-        return SharedObject(value.id, value.owner.initial_version, mutable)
-    return OwnedObject(value.reference())
+def _funds_mist(schedule: moves.Schedule, began: Sequence[Execution]) -> int:
+    """What a schedule has, with what executions left, which a trigger collects first."""
+    ended = (each for each in began if each.ended_at_ms is not None)
+    return schedule.funds_mist + sum(each.funds for each in ended)
+
+
+def _counts(
+    record: EventRecord, schedule: moves.Schedule, order: moves.Order, began: Sequence[Execution]
+) -> bool:
+    """Whether an event makes something due, if nothing else was begun since.
+
+    Not if it or a later one did before, and not if it was told before events counted, in the pause
+    after another, or while an execution ran that it may not overlap.
+    """
+    last, told_at_ms = schedule.cursor, record.timestamp_ms or 0
+    if last and record.cursor.position <= (last.checkpoint, last.transaction, last.event):
+        return False
+    if schedule.next_at_ms is None or told_at_ms < schedule.next_at_ms:
+        return False
+    ends_ms = (each.ended_at_ms for each in began if each.ended_at_ms is not None)
+    return order.overlaps or all(ended_at_ms < told_at_ms for ended_at_ms in ends_ms)

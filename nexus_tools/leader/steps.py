@@ -49,6 +49,7 @@ _PROGRESS = (
     moves.ExecutionAdvanced,
     moves.RunRefused,
     moves.RegionGathered,
+    moves.ExecutionStopped,
     moves.ExecutionEnded,
 )
 
@@ -107,7 +108,12 @@ class Steps:
             return Taken(left, look.place)
         others: list[Todo] = [todo for todo in todos if not isinstance(todo, CallDue)]
         taken = await self._take(found, others) if others else Taken()
-        return await self._call([todo for todo in todos if isinstance(todo, CallDue)], taken)
+        calls = [todo for todo in todos if isinstance(todo, CallDue)]
+        if found.execution.walks.ending is None:
+            return await self._call(calls, taken)
+        for each in calls:
+            await self._waiting.give_up(each.invocation, each.tool)
+        return taken
 
     async def _call(self, todos: Sequence[CallDue], taken: Taken) -> Taken:
         """Call the functions whose time has come, too; the others later."""

@@ -38,7 +38,10 @@ class InvocationClosed:
 
 @dataclass(frozen=True, slots=True)
 class CallDue:
-    """The function of a tool is to be called that anyone may call: its time may have come."""
+    """The function of a tool is to be called that anyone may call: its time may have come.
+
+    In an execution that stops, the invocation is to be failed.
+    """
 
     invocation: Address
     tool: Address

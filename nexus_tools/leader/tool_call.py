@@ -1,6 +1,8 @@
 """The tool call of an invocation, made from what stands on chain; or the reason against it."""
 
 import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +13,20 @@ from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.meta_check import MetaCheck
+from nexus_tools.leader.remote_values import RemoteValues, parsed
 from nexus_tools.leader.tool_lanes import ToolLanes
-from nexus_tools.package import ports_of
+from nexus_tools.package import RemotePlace, ports_of
 from nexus_tools.package.move.invocation import Invocation
+from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports
 from nexus_tools.sui.address import Address
-from nexus_tools.tool import Failure, FailureReason, InterfaceValidator, canonical_json
+from nexus_tools.tool import (
+    Failure,
+    FailureReason,
+    InterfaceValidator,
+    ToolDefinition,
+    canonical_json,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +68,10 @@ class _NoCallError(Exception):
 
 
 class ToolCalls:
-    """Makes tool calls: checks the tool, the inputs and the URL.
+    """Makes tool calls: checks the tool, the URL and the inputs.
 
-    `meta` is None if `/meta` is not to be asked. `lanes` hear of URLs that are refused. A leader
+    `meta` is None if `/meta` is not to be asked. `lanes` hear of URLs that are refused; `values`
+    are those outside the chain. A leader
     that does not sign its calls, as `is_signing` says, can have no answer that the tool signs for
     it: it calls no tool whose answers have to be.
     """
@@ -71,85 +82,83 @@ class ToolCalls:
         max_request_bytes: int,
         meta: MetaCheck | None,
         lanes: ToolLanes,
+        values: RemoteValues,
         *,
         is_signing: bool,
     ) -> None:
         self._lanes = lanes
+        self._values = values
         self._guard = guard
         self._max_request_bytes = max_request_bytes
         self._meta = meta
         self._is_signing = is_signing
         self._interfaces = Interfaces()
 
-    async def make(
+    @asynccontextmanager
+    async def making(
         self,
         assignment: Assignment,
         invocation: Invocation,
         found: FoundTool | None,
         seconds: float,
         run: RunInputs | None = None,
-    ) -> ToolCall | Failure:
-        """The tool call, whose response is awaited for `seconds`; of a `run`, with its inputs."""
+    ) -> AsyncIterator[ToolCall | Failure]:
+        """The tool call, whose response is awaited for `seconds`; of a `run`, with its inputs.
+
+        What was fetched for it has room in memory until the block ends.
+        """
         deadline = asyncio.get_running_loop().time() + seconds
-        try:
-            return await self._call(assignment, invocation, _active(found), deadline, run)
-        except _NoCallError as error:
-            return failure(error.reason, error.detail)
+        async with AsyncExitStack() as stack:
+            try:
+                call: ToolCall | Failure = await self._call(
+                    stack, assignment, invocation, _active(found), run, deadline=deadline
+                )
+            except _NoCallError as error:
+                call = failure(error.reason, error.detail)
+            yield call
 
     def interface(
         self, invocation: Invocation, found: FoundTool, run: RunInputs | None
     ) -> Interface | Failure:
-        """The interface of an active tool, if the inputs fit it."""
+        """The interface of an active tool, if the inputs fit it and are on chain."""
         try:
-            return self._checked(invocation, _active(found), run)[0]
+            interface = self._interface(_active(found))
+            _checked(interface, _ports(invocation, run))
         except _NoCallError as error:
             return failure(error.reason, error.detail)
+        return interface
 
-    def _checked(
-        self, invocation: Invocation, found: FoundTool, run: RunInputs | None
-    ) -> tuple[Interface, dict[str, Any]]:
-        """The interface and the inputs, which fit it."""
+    def _interface(self, found: FoundTool) -> Interface:
         try:
-            interface = self._interfaces.of(found)
+            return self._interfaces.of(found)
         except ValidationError as error:
             raise _NoCallError(FailureReason.DEFINITION_MISMATCH, error.message) from error
-        try:
-            inputs = (invocation.inputs if run is None else run.ports).as_json()
-            interface.validator.check_input(inputs)
-        except ValidationError as error:
-            raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
-        return interface, inputs
 
     async def _call(
         self,
+        stack: AsyncExitStack,
         assignment: Assignment,
         invocation: Invocation,
         found: FoundTool,
-        deadline: float,
         run: RunInputs | None,
+        *,
+        deadline: float,
     ) -> ToolCall:
         tool = found.tool
-        interface, inputs = self._checked(invocation, found, run)
-        definition, validator = interface.definition, interface.validator
+        interface = self._interface(found)
+        definition = interface.definition
+        self._check_tool(tool, definition, invocation)
+        ports = _ports(invocation, run)
+        if invocation.signers and any(True for _ in ports.remote()):
+            raise _NoCallError(FailureReason.INPUT_INVALID, _NOT_AS_SIGNED)
         try:
-            self._guard.check_url(definition.url)
-        except AddressRefused as error:
-            self._lanes.of(tool.id, tool.fqn).refused(str(error))
-            detail = "this leader does not connect to the URL of the tool"
-            detail += f" without {error.option}" if error.option else ""
-            raise _NoCallError(FailureReason.REFUSED, detail) from error
-        if not self._is_signing and (tool.keys.keys or invocation.signers):
-            detail = "the tool signs its answers, and this leader does not sign its calls"
-            raise _NoCallError(FailureReason.REFUSED, detail)
-        put_together = invocation.inputs if run is None else run.ports
-        if invocation.signers and ports_of(inputs) != put_together:
-            # The tool signs what it is asked as we write it: its signature would not fit.
-            detail = "the inputs are not in the form in which a tool signs them"
-            raise _NoCallError(FailureReason.INPUT_INVALID, detail)
-        body = canonical_json(inputs)
-        if len(body) > self._max_request_bytes:
-            detail = f"this leader sends no more than {self._max_request_bytes} bytes"
-            raise _NoCallError(FailureReason.REFUSED, detail)
+            texts = await stack.enter_async_context(self._values.texts(tool.id, ports, deadline))
+        except ValidationError as error:
+            raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
+        except TimeoutError as error:
+            detail = "this leader had no room for what the inputs fetch"
+            raise _NoCallError(FailureReason.OVERLOADED, detail) from error
+        body = self._body(interface, ports, texts, signers=invocation.signers)
         if self._meta is not None:
             problem = await self._meta.problem(tool.id, found.version, definition)
             if problem:
@@ -165,9 +174,60 @@ class ToolCalls:
             max_outcome_bytes=assignment.max_outcome_bytes,
             keys=tool.keys.keys,
             signers=invocation.signers,
-            validator=validator,
+            validator=interface.validator,
             run="" if run is None else run.name,
         )
+
+    def _check_tool(self, tool: Tool, definition: ToolDefinition, invocation: Invocation) -> None:
+        """Whether this leader calls the tool, whatever the inputs are."""
+        try:
+            self._guard.check_url(definition.url)
+        except AddressRefused as error:
+            self._lanes.of(tool.id, tool.fqn).refused(str(error))
+            detail = "this leader does not connect to the URL of the tool"
+            detail += f" without {error.option}" if error.option else ""
+            raise _NoCallError(FailureReason.REFUSED, detail) from error
+        if not self._is_signing and (tool.keys.keys or invocation.signers):
+            detail = "the tool signs its answers, and this leader does not sign its calls"
+            raise _NoCallError(FailureReason.REFUSED, detail)
+
+    def _body(
+        self,
+        interface: Interface,
+        ports: Ports,
+        texts: Mapping[RemotePlace, bytes],
+        *,
+        signers: Sequence[bytes],
+    ) -> bytes:
+        """The inputs as they are sent. Parsed, they take much more memory: nobody keeps them."""
+        inputs = _checked(interface, ports, texts)
+        if signers and ports_of(inputs) != ports:
+            raise _NoCallError(FailureReason.INPUT_INVALID, _NOT_AS_SIGNED)
+        body = canonical_json(inputs)
+        if len(body) > self._max_request_bytes:
+            detail = f"this leader sends no more than {self._max_request_bytes} bytes"
+            raise _NoCallError(FailureReason.REFUSED, detail)
+        return body
+
+
+# A tool signs what it is asked as we write it, and the chain holds that against what stands there.
+_NOT_AS_SIGNED = "the inputs are not in the form in which a tool signs them"
+
+
+def _ports(invocation: Invocation, run: RunInputs | None) -> Ports:
+    return invocation.inputs if run is None else run.ports
+
+
+def _checked(
+    interface: Interface, ports: Ports, texts: Mapping[RemotePlace, bytes] | None = None
+) -> dict[str, Any]:
+    """The inputs, which fit the interface; without `texts`, none that are outside the chain."""
+    try:
+        inputs = ports.as_json({} if texts is None else parsed(ports, texts))
+        interface.validator.check_input(inputs)
+    except ValidationError as error:
+        raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
+    return inputs
 
 
 def _active(found: FoundTool | None) -> FoundTool:

@@ -1,5 +1,7 @@
 """Closes what anyone may close, once its time has come: waits, and questions without an answer.
 
+In an execution that stops, nobody waits any more: there they fail, so that it can end.
+
 When that is, the two tools of the package itself say in their inputs; the functions of others are
 tried again and again, ever more rarely.
 """
@@ -15,7 +17,9 @@ from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.package.move.waiting import Ask, Wait
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.type_tag import parse_struct_tag
-from nexus_tools.tool import WAITING_MARGIN_MS, Failure, FailureReason, MoveFunction
+from nexus_tools.tool import Failure, FailureReason, MoveFunction, asks_until_ms, waits_until_ms
+
+_STOPPED = Failure(FailureReason.REFUSED, "the execution was ended")
 
 
 class WaitingCalls:
@@ -34,6 +38,12 @@ class WaitingCalls:
         self._tool_calls = tool_calls
         self._calls = calls
         self._clock = clock
+
+    async def give_up(self, invocation: Address, tool: Address) -> None:
+        """Fail an attempt of an execution that stops."""
+        found, _ = await self._chain.invocation_and_tool(invocation, tool)
+        if found is not None and not found.invocation.is_closed:
+            await self._calls.fail(found, _STOPPED)
 
     async def call(self, invocation: Address, tool: Address) -> int | None:
         """Close an attempt if that is possible; else from when on it may be, in ms since 1970.
@@ -68,12 +78,10 @@ class WaitingCalls:
         self, invocation: Invocation, function: MoveFunction, inputs: Mapping[str, int]
     ) -> int:
         """When its time has come, as the module `waiting` says; 0 for the tools of others."""
-        latest_ms = invocation.expires_at_ms - WAITING_MARGIN_MS
-        began_ms = invocation.requested_at_ms
+        times = invocation.requested_at_ms, invocation.expires_at_ms
         witness = parse_struct_tag(function.witness)
         if witness == self._chain.deployment.type_of(Ask):
-            longest_ms = latest_ms - began_ms
-            return min(began_ms + inputs.get("within_ms", longest_ms), latest_ms)
+            return asks_until_ms(inputs, *times)
         if witness == self._chain.deployment.type_of(Wait):
-            return min(inputs.get("until_ms", began_ms + inputs.get("for_ms", 0)), latest_ms)
+            return waits_until_ms(inputs, *times)
         return 0

@@ -1,7 +1,7 @@
 """Follows the events of the package: writes down what they mean, and hands it on."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from time import monotonic
 
@@ -9,8 +9,6 @@ from nexus_tools.client import (
     WENT_BACK,
     Cursor,
     EventFilter,
-    EventRecord,
-    Progress,
     SuiClient,
     follow_events,
 )
@@ -18,7 +16,7 @@ from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.event_page import KINDS, EventPage
+from nexus_tools.leader.event_page import KINDS, EventPage, Item, in_pages
 from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.logs import get_logger
@@ -28,11 +26,8 @@ _log = get_logger("nexus_tools.leader")
 
 BEGINNING = "no events were read yet"
 
-_PAGE_ITEMS = 500
 # A cursor that is lost costs a second look at places where nothing was.
 _SECONDS_BETWEEN_EMPTY_PAGES = 5.0
-
-Item = EventRecord | Progress
 
 
 class Watcher:
@@ -82,7 +77,7 @@ class Watcher:
             look_back_ms = self._config.look_back_ms
             self._cursor = await starting_cursor(client, self._filter, look_back_ms)
         items = follow_events(client, self._filter, self._cursor, interrupted=self._interrupted)
-        async with aclosing(items), aclosing(_pages(items)) as pages:
+        async with aclosing(items), aclosing(in_pages(items)) as pages:
             async for page in pages:
                 self.trouble = ""
                 await self._take(page)
@@ -119,33 +114,6 @@ class Watcher:
         for assignment in page.assigned:
             place = "backup" if assignment.place else "first"
             self._metrics.assigned.labels(place).inc()
-
-
-async def _pages(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]:
-    """What has come since the last page was asked for, one item at least."""
-    queue: asyncio.Queue[Item] = asyncio.Queue(_PAGE_ITEMS)
-
-    async def pump() -> None:
-        async for item in items:
-            await queue.put(item)
-
-    pumping = asyncio.create_task(pump())
-    arriving = asyncio.create_task(queue.get())
-    try:
-        while True:
-            await asyncio.wait((arriving, pumping), return_when=asyncio.FIRST_COMPLETED)
-            if not arriving.done():
-                pumping.result()
-                return
-            page = [arriving.result()]
-            while not queue.empty():
-                page.append(queue.get_nowait())
-            yield page
-            arriving = asyncio.create_task(queue.get())
-    finally:
-        for task in (pumping, arriving):
-            task.cancel()
-        await asyncio.wait((pumping, arriving))
 
 
 # --- Where a new journal begins to read: nothing that is still open lies before

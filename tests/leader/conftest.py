@@ -12,6 +12,9 @@ from ipaddress import ip_network
 
 import pytest
 import structlog
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
 
 from benchmarks.node import node
 from nexus_tools.client import (
@@ -50,6 +53,7 @@ from nexus_tools.package.move.invocation import (
     InvocationRequested,
     InvocationSettled,
 )
+from nexus_tools.package.move.value import Ports
 from nexus_tools.package.move.workflows import execution as moves
 from nexus_tools.pytest_plugin import LocalnetFixture
 from nexus_tools.registry import (
@@ -116,6 +120,28 @@ async def serve_tools(serve_app):
         return await serve_app(ToolServer(tools))
 
     return serve
+
+
+@dataclass
+class Blobs:
+    """Values by key, where `url` says, with `{key}` in it."""
+
+    url: str
+    values: dict[str, bytes]
+
+
+@pytest.fixture
+async def blobs(serve_app):
+    """A storage behind a URL."""
+    found = Blobs("", {})
+
+    async def get(request):
+        text = found.values.get(request.path_params["key"])
+        return Response(status_code=404) if text is None else Response(text)
+
+    root = await serve_app(Starlette(routes=[Route("/v1/blobs/{key}", get)]))
+    found.url = f"{root}/v1/blobs/{{key}}"
+    return found
 
 
 @dataclass
@@ -299,7 +325,7 @@ class World:
         return await self.tools.get(definition.fqn)
 
     async def request(self, tool, *inputs, leaders=None, max_outcome_bytes=1_000):
-        """Request one invocation for each input, all in one transaction; their ids.
+        """Request one invocation for each input, JSON or `Ports`, in one transaction; their ids.
 
         They name the leaders of this world in the order of their registration, unless others are
         given.
@@ -309,7 +335,7 @@ class World:
         named = leaders or [each.id for each in self.known[:2]]
         builder = TransactionBuilder()
         for each in inputs:
-            ports = ports_of(each)
+            ports = each if isinstance(each, Ports) else ports_of(each)
             add_request(
                 builder,
                 self.deployment,

@@ -56,6 +56,43 @@ def test_a_value_out_of_bounds_is_refused_by_name_and_not_repeated(name, value):
     assert name.lower() in caught.value.message
 
 
+WALRUS, PLAIN = "https://a.example/v1/blobs/{key}", "http://10.0.0.7:9000/{key}?raw=1"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"walrus={WALRUS}, own={PLAIN}",
+        (f"walrus={WALRUS}", f"own={PLAIN}"),
+        {"walrus": WALRUS, "own": PLAIN},
+    ],
+)
+def test_storages_are_named_with_their_urls(written):
+    config = LeaderConfig.load(JOURNAL, storages=written)
+    assert config.storages == {"walrus": WALRUS, "own": PLAIN}
+
+
+@pytest.mark.parametrize(
+    ("written", "word"),
+    [
+        ("walrus", "NAME=URL"),
+        (f"={WALRUS}", "NAME=URL"),
+        ("walrus=ftp://a.example/{key}", "NAME=URL"),
+        ("walrus=https:///{key}", "NAME=URL"),
+        ("walrus=https://a.example/", "{key} once"),
+        ("walrus=https://a.example/{key}/{key}", "{key} once"),
+        ("walrus=https://{key}.example/", "{key} once"),
+        (f"walrus={WALRUS},walrus={PLAIN}", "named twice"),
+    ],
+)
+def test_a_storage_that_is_none_is_refused(written, word):
+    with pytest.raises(UsageError) as caught:
+        LeaderConfig.load({**JOURNAL, "NEXUS_TOOLS_LEADER_STORAGES": written})
+    assert caught.value.code == "config_invalid"
+    assert word in caught.value.message
+    assert "a.example" not in caught.value.message
+
+
 def test_a_misspelt_variable_is_refused():
     with pytest.raises(UsageError, match="JORNAL") as caught:
         LeaderConfig.load({"NEXUS_TOOLS_LEADER_JORNAL": "/tmp/journal.sqlite"})

@@ -1,7 +1,6 @@
 import asyncio
 import gzip
 import json
-import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,7 +11,7 @@ from nexus_tools.leader import invoker as invoker_module
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.file_descriptors import make_room
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
-from nexus_tools.leader.invoker import Backoff, Invoker, retry_after_ms
+from nexus_tools.leader.invoker import Invoker, retry_after_ms
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
@@ -558,14 +557,6 @@ async def test_another_tool_is_not_left_alone_with_it(
 # --- Trying again
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("attempt", "whole"), [(1, 100), (2, 200), (3, 400), (4, 800), (5, 1_000), (500, 1_000)]
-)
-def test_a_pause_is_between_half_of_its_length_and_all_of_it(attempt, whole):
-    pauses = {Backoff(100, 1_000).pause_ms(attempt, random.Random(seed)) for seed in range(50)}
-    assert whole / 2 <= min(pauses) < max(pauses) <= whole
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,19 @@
 """Schedules that a Leader triggers on the localnet, and whose executions it carries."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from nexus_tools.client import Cursor, EventRecord, follow_events
+from nexus_tools.errors import NotNowError
+from nexus_tools.leader import awaited_events
 from nexus_tools.package import event_filter, parse_event
 from nexus_tools.package.move.workflows import execution as executions
 from nexus_tools.package.move.workflows import schedule as moves
 from nexus_tools.package.move.workflows.timing import Plan, Timing
 from nexus_tools.registry import Schedules
+from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import Variant, tool
 from nexus_tools.workflow import DIALECT, Document, Vertex
 
@@ -48,13 +52,13 @@ def schedules(world):
 
 @pytest.fixture
 def create(world, leader, schedules):
-    """Creates a schedule of one vertex that begins every hour from in an hour on; gives its id."""
+    """Creates a schedule of one vertex, for every hour from in an hour on; gives its id."""
 
-    async def create(**options):
+    async def create(timing=None, **options):
         vertex = Vertex("one", str(double.fqn), entry_ports=("a",))
         workflow = await world.publish(Document((vertex,), (), dialect=DIALECT))
         first_at_ms = await world.client.now_ms() + HOUR_MS
-        timing = Timing(Plan.Every(HOUR_MS, first_at_ms, None), None)
+        timing = timing or Timing(Plan.Every(HOUR_MS, first_at_ms, None), None)
         terms = {"funds_mist": 10**9, "leaders": [leader.id], "lasts_ms": HOUR_MS}
         return (await schedules.create(workflow, {"a": 21}, timing, **terms | options)).schedule
 
@@ -100,13 +104,23 @@ async def test_what_came_due_while_it_was_away_is_made_up_for_once(world, leader
     assert asked == [21]
 
 
+async def needed_mist(create):
+    """What a schedule has to have for its first execution, as the refusal of less says."""
+    with pytest.raises(NotNowError) as caught:
+        await create(funds_mist=1)
+    return caught.value.details["needed_mist"]
+
+
 async def test_a_refill_lets_a_short_schedule_begin(world, leader, create, schedules):
     async with world.running(leader):
-        schedule = await create(funds_mist=1_000_000)
+        schedule = await create(funds_mist=await needed_mist(create))
         world.localnet.advance_clock(HOUR_MS)
-        await schedules.refill(schedule, 10**9)
         await told(world, executions.ExecutionEnded, 1)
-    assert asked == [21]
+        world.localnet.advance_clock(HOUR_MS)
+        assert (await schedules.standing(schedule)).lacks_mist
+        await schedules.refill(schedule, 10**9)
+        await told(world, executions.ExecutionEnded, 2)
+    assert asked == [21, 21]
 
 
 async def test_what_is_resumed_goes_on(world, leader, create, schedules):
@@ -118,3 +132,127 @@ async def test_what_is_resumed_goes_on(world, leader, create, schedules):
         world.localnet.advance_clock(HOUR_MS)
         await told(world, executions.ExecutionEnded, 1)
     assert asked == [21]
+
+
+# --- By event
+
+
+@pytest.fixture
+def await_events(world, create):
+    """Creates a schedule that waits for registrations of tools; gives its id."""
+
+    async def await_events(pause_ms=0, **options):
+        registered = f"{world.deployment.original_id}::tool::ToolRegistered"
+        return await create(timing=Timing(Plan.OnEvent(registered, pause_ms), None), **options)
+
+    return await_events
+
+
+@pytest.fixture
+def tell(world):
+    """Registers a tool, of which an event tells."""
+
+    async def tell(number):
+        definition = double.definition(f"http://127.0.0.1:9/{number}")
+        await world.register_tool(
+            replace(definition, fqn=ToolFqn.parse(f"xyz.example.flow.told{number}@1"))
+        )
+
+    return tell
+
+
+async def test_an_event_begins_an_execution(world, leader, await_events, tell):
+    async with world.running(leader):
+        schedule = await await_events()
+        await tell(1)
+        await told(world, executions.ExecutionEnded, 1)
+    (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+    assert (triggered.schedule, asked) == (schedule, [21])
+
+
+async def test_what_an_execution_left_pays_for_the_next_event(
+    world, leader, await_events, tell, schedules, create
+):
+    each_mist = await needed_mist(create)
+    async with world.running(leader):
+        schedule = await await_events(each_mist=each_mist, funds_mist=2 * each_mist)
+        await tell(1)
+        await told(world, executions.ExecutionEnded, 1)
+        assert (await schedules.get(schedule)).funds_mist < each_mist
+        world.localnet.advance_clock(1_000)
+        await tell(2)
+        await told(world, executions.ExecutionEnded, 2)
+    assert asked == [21, 21]
+
+
+async def test_an_event_while_it_was_away_begins_one_once(world, leader, await_events, tell):
+    schedule = await await_events(overlaps=True)
+    await tell(1)
+    for number in (1, 2):
+        async with world.running(leader):
+            await told(world, executions.ExecutionEnded, number)
+        await tell(number + 1)
+    triggered = await told(world, moves.ScheduleTriggered, 2)
+    places = [(each.cursor.checkpoint, each.cursor.transaction) for each in triggered]
+    assert places[0] < places[1]
+    assert {each.schedule for each in triggered} == {schedule}
+
+
+async def test_events_before_it_was_created_do_not_count(world, leader, await_events, tell):
+    await tell(1)
+    await await_events()
+    async with world.running(leader):
+        await tell(2)
+        await told(world, executions.ExecutionEnded, 1)
+    (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+    assert triggered.cursor.checkpoint > 0
+    assert asked == [21]
+
+
+async def test_events_in_a_pause_are_passed_over(world, leader, await_events, tell):
+    async with world.running(leader):
+        await await_events(pause_ms=HOUR_MS)
+        await tell(1)
+        await told(world, executions.ExecutionEnded, 1)
+        await tell(2)
+        world.localnet.advance_clock(HOUR_MS)
+        await tell(3)
+        await told(world, executions.ExecutionEnded, 2)
+    assert len(asked) == 2
+
+
+async def test_events_while_one_runs_are_passed_over(world, leader, await_events, tell):
+    await await_events()
+    for number in range(3):
+        await tell(number)
+    async with world.running(leader):
+        await told(world, executions.ExecutionEnded, 1)
+        world.localnet.advance_clock(1_000)
+        await tell(3)
+        await told(world, executions.ExecutionEnded, 2)
+    first, second = await told(world, moves.ScheduleTriggered, 2)
+    assert second.cursor.checkpoint >= first.cursor.checkpoint + 3
+
+
+async def test_the_second_leader_begins_what_the_first_does_not(world, leader, await_events, tell):
+    second = await world.new_leader("second")
+    await await_events(leaders=[leader.id, second.id])
+    async with world.running(second):
+        told_after_ms = await world.client.now_ms()
+        await tell(1)
+        world.localnet.advance_clock(10_000)
+        (begun,) = await told(world, executions.ExecutionBegun, 1)
+    (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+    assert triggered.keeper == second.key.address
+    assert begun.deadline_ms - HOUR_MS >= told_after_ms + 10_000
+
+
+async def test_one_owner_has_few_places(world, leader, await_events, tell, schedules, monkeypatch):
+    monkeypatch.setattr(awaited_events, "MAX_OF_OWNER", 1)
+    async with world.running(leader):
+        first = await await_events()
+        await await_events()
+        await tell(1)
+        await told(world, executions.ExecutionEnded, 1)
+        (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+    assert triggered.schedule == first

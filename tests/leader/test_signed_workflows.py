@@ -1,5 +1,7 @@
 """Executions whose tools sign: the chain puts together what was asked."""
 
+import json
+
 import pytest
 
 from nexus_tools.private_file import write_private
@@ -98,3 +100,32 @@ async def test_signed_answers_to_values_of_every_kind_are_settled(world, signing
     assert ended.status == "completed", state.failures
     # 2 + 2 + 2 + 3 letters, 10 more for each of 4 words, and 4 words.
     assert {str(each.source): each.value for each in state.results} == {"sum.ok.number": 53}
+
+
+async def test_a_detail_with_quotes_is_the_same_for_the_chain_and_for_the_leader(
+    world, signing_leader, serve_bytes, respond
+):
+    """A tool has its words in a failure: with any of them, who handles it can be settled."""
+    leader, key = signing_leader
+    said = 'it has "1" \\ 2 > 1 KB\x7f'
+    problem = json.dumps({"code": "output_too_large", "detail": said}).encode()
+    broken = await serve_bytes(respond(422, problem))
+    await world.register_tool(split.definition(broken.url))
+    leaders = KnownKeys({str(leader.id): [KEY.public_key]})
+    signatures = Signatures(leaders=leaders, nonces=MemoryNonces(), key=TOOL_KEY)
+    terms = {"keys": (TOOL_KEY.public_key,), "requires_signed_outcome": True}
+    wanted = Document(
+        (Vertex("split", SPLIT, entry_ports=("text",)), Vertex("count", COUNT)),
+        (edge("split._err_eval.detail", "count.word"),),
+        defaults=(Default(InputPort("count", "more"), 0),),
+        dialect=DIALECT,
+    )
+    async with serving(ToolServer([count], signatures=signatures)) as url:
+        await world.register_tool(count.definition(f"{url}/{COUNT}"), **terms)
+        workflow = await world.publish(wanted)
+        async with world.running(leader, signing_key=key, check_meta=False):
+            ended = await world.ended(await world.begin(workflow, {"split": {"text": "a"}}))
+    state = await Executions(world.client, world.deployment).state(ended.execution)
+    assert ended.status == "completed", state.failures
+    [result] = state.results
+    assert result.value == len(f"the tool kept an answer that is too large: {said}")

@@ -1,5 +1,6 @@
 import asyncio
 import json
+from contextlib import AsyncExitStack
 
 import pytest
 from msgspec.structs import replace
@@ -8,7 +9,9 @@ from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.tool_call import ToolCalls
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.remote_values import RemoteValues
+from nexus_tools.leader.tool_call import ToolCall, ToolCalls
 from nexus_tools.leader.tool_lanes import ToolLanes
 from nexus_tools.package import ports_of
 from nexus_tools.package.move.collateral import Collateral
@@ -65,16 +68,23 @@ def invocation_with(ports, signers=()):
 INPUTS = ports_of({"a": 1, "b": 2})
 
 
-def new_calls(max_request_bytes, meta, *, is_signing=True):
-    lanes = ToolLanes(LeaderConfig(journal="journal.sqlite"), lambda: 0.0)
-    return ToolCalls(AddressGuard(), max_request_bytes, meta, lanes, is_signing=is_signing)
+def new_calls(max_request_bytes, meta, *, is_signing=True, storages=None):
+    config = LeaderConfig(journal="journal.sqlite")
+    lanes = ToolLanes(config, lambda: 0.0)
+    values = RemoteValues(storages or {}, config, LeaderMetrics())
+    return ToolCalls(AddressGuard(), max_request_bytes, meta, lanes, values, is_signing=is_signing)
+
+
+async def made(calls, invocation, found):
+    async with calls.making(ASSIGNMENT, invocation, found, 20.0) as call:
+        return call
 
 
 async def make_call(
-    found, ports=INPUTS, *, max_request_bytes=1_000, meta=None, signers=(), is_signing=True
+    found, ports=INPUTS, *, max_request_bytes=1_000, meta=None, signers=(), **options
 ):
-    calls = new_calls(max_request_bytes, meta, is_signing=is_signing)
-    return await calls.make(ASSIGNMENT, invocation_with(ports, signers), found, 20.0)
+    calls = new_calls(max_request_bytes, meta, **options)
+    return await made(calls, invocation_with(ports, signers), found)
 
 
 async def test_a_call_has_the_inputs_and_the_terms_of_the_invocation(make_tool):
@@ -156,6 +166,50 @@ async def test_inputs_that_do_not_fit_are_not_sent(make_tool, ports):
     assert await reason_of(make_tool(), ports) is FailureReason.INPUT_INVALID
 
 
+REMOTE = Ports((("a", Value.Inline(b"1")), ("b", Value.Remote("walrus", b"key"))))
+
+
+async def test_inputs_that_are_not_on_chain_are_fetched_and_checked(make_tool):
+    async def fetch(key, max_bytes):
+        return {b"key": b" 2 "}[key]
+
+    async def wrong(key, max_bytes):
+        return b'"2"'
+
+    call = await make_call(make_tool(), REMOTE, storages={"walrus": fetch})
+    assert call.body == b'{"a":1,"b":2}'
+    reason = await reason_of(make_tool(), REMOTE, storages={"walrus": wrong})
+    assert reason is FailureReason.INPUT_INVALID
+
+
+async def test_nothing_is_fetched_for_a_tool_that_is_not_called(make_tool):
+    """Nor where the tool has to sign: the chain has no text for which it could."""
+
+    async def fetch(key, max_bytes):
+        raise AssertionError("it was fetched")
+
+    storages = {"walrus": fetch}
+    refused = make_tool(url="https://127.0.0.1/add")
+    assert await reason_of(refused, REMOTE, storages=storages) is FailureReason.REFUSED
+    unsigned = await reason_of(make_tool(), REMOTE, storages=storages, signers=(bytes(32),))
+    assert unsigned is FailureReason.INPUT_INVALID
+
+
+async def test_a_leader_without_room_for_what_is_fetched_says_so(make_tool):
+    async def fetch(key, max_bytes):
+        return b"2"
+
+    calls = new_calls(1_000, None, storages={"walrus": fetch})
+    invocation = invocation_with(REMOTE)
+    async with AsyncExitStack() as stack:
+        for _ in range(13):  # a fifth of 64
+            making = calls.making(ASSIGNMENT, invocation, make_tool(), 20.0)
+            assert isinstance(await stack.enter_async_context(making), ToolCall)
+        async with calls.making(ASSIGNMENT, invocation, make_tool(), 0.05) as late:
+            assert late.reason is FailureReason.OVERLOADED
+    assert isinstance(await made(calls, invocation, make_tool()), ToolCall)
+
+
 async def test_inputs_beyond_the_limit_of_the_leader_are_refused(make_tool):
     assert await reason_of(make_tool(), max_request_bytes=10) is FailureReason.REFUSED
 
@@ -172,9 +226,9 @@ async def test_a_changed_tool_is_compiled_anew(make_tool):
     calls = new_calls(1_000, None)
     strict = json.dumps({"type": "object", "required": ["c"]}).encode()
     invocation = invocation_with(INPUTS)
-    first = await calls.make(ASSIGNMENT, invocation, make_tool(version=3), 1.0)
-    same = await calls.make(ASSIGNMENT, invocation, make_tool(version=3), 1.0)
+    first = await made(calls, invocation, make_tool(version=3))
+    same = await made(calls, invocation, make_tool(version=3))
     other = make_tool(version=4, input_schema=strict)
-    changed = await calls.make(ASSIGNMENT, invocation, other, 1.0)
+    changed = await made(calls, invocation, other)
     assert first.validator is same.validator
     assert changed.reason is FailureReason.INPUT_INVALID

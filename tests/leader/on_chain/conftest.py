@@ -33,13 +33,13 @@ class Counter:
         [self.counter] = published.created_of("counter", "Counter")
         [self.owned] = published.created_of("counter", "Owned")
 
-    def definition(self, function="add", objects=None, **terms):
+    def definition(self, function="add", objects=None, *, total=NUMBER, **terms):
         document = {
             "fqn": f"xyz.example.{function.replace('_', '')}@1",
             "type": "onchain",
             "url": f"{self.package}::counter::{function}",
             "input_schema": {**OBJECT, "properties": {"n": NUMBER}, "required": ["n"]},
-            "output_schema": {"oneOf": [variant("ok", total=NUMBER)]},
+            "output_schema": {"oneOf": [variant("ok", total=total)]},
             "function": {
                 "witness": f"{self.package}::counter::Count",
                 "objects": objects or [str(self.counter)],

@@ -183,3 +183,37 @@ async def test_a_leader_cannot_settle_an_on_chain_tool_by_its_word(world, counte
         with pytest.raises(NexusError) as error:
             await invocations.close(leader.id, {invocation: Answer("ok", {"total": 9})})
     assert error.value.code == "not_signed"
+
+
+# --- What may change of it
+
+
+async def test_what_a_function_takes_may_change_and_its_witness_may_not(world, counter):
+    leader = await world.new_leader()
+    before = counter.definition()
+    await world.register_tool(before)
+    after = counter.definition("add_at", [str(counter.counter), str(CLOCK)], gas=7_000_000)
+    await world.tools.update(before.fqn, url=after.url, function=after.function)
+    async with world.running(leader):
+        tool = await world.tools.get(before.fqn)
+        [invocation] = await world.request(tool, {"n": 3})
+        await world.closed(invocation)
+    assert await counter.total() == 3
+    changed = (await world.tools.get(before.fqn)).definition.parse()
+    assert (changed.url, changed.function) == (after.url, after.function)
+    for other, code in [
+        (replace(after.function, witness=f"{counter.package}::counter::Other"), "other_function"),
+        (replace(after.function, for_anyone=True), "other_function"),
+        (replace(after.function, objects=()), "function_unfit"),
+    ]:
+        with pytest.raises(NexusError) as caught:
+            await world.tools.update(before.fqn, function=other)
+        assert caught.value.code == code
+
+
+async def test_a_function_that_is_not_there_is_no_new_url(world, counter):
+    definition = counter.definition()
+    await world.register_tool(definition)
+    with pytest.raises(NexusError) as caught:
+        await world.tools.update(definition.fqn, url=f"{counter.package}::counter::nothing")
+    assert caught.value.code == "function_unknown"

@@ -1,13 +1,15 @@
 """Executions with on-chain tools: their inputs put together on chain, waits and questions."""
 
+from contextlib import asynccontextmanager
+
 import pytest
 
 from nexus_tools.client import past_events
 from nexus_tools.errors import NexusError
-from nexus_tools.package import event_filter, parse_event
+from nexus_tools.package import PackageClient, event_filter, parse_event
 from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.package.move.workflows import execution as moves
-from nexus_tools.registry import Asks, Executions
+from nexus_tools.registry import Asks, Executions, read_records
 from nexus_tools.tool import ASK, WAIT, ToolFqn, ask_definition, wait_definition
 from nexus_tools.workflow import (
     DIALECT,
@@ -81,6 +83,18 @@ async def asked(world, execution, person):
     """The open questions to somebody, once an execution has asked."""
     await world.events_of(execution, until=InvocationRequested)
     return await Asks(person, world.deployment).open(person.address)
+
+
+@asynccontextmanager
+async def open_question(world, person, **terms):
+    """A question to somebody, in an execution that a Leader carries: that one, and the question."""
+    leader = await world.new_leader()
+    workflow = await world.publish(document([ASKING]))
+    async with world.running(leader):
+        inputs = {"ask": {"who": str(person.address), "question": "Shall we?"}}
+        execution = await begin(world, workflow, inputs, **terms)
+        [question] = await asked(world, execution, person)
+        yield execution, question
 
 
 # --- Functions
@@ -188,14 +202,56 @@ async def test_a_person_answers_a_question_after_days_and_is_paid_for_the_gas(
     assert await Asks(person, world.deployment).open(person.address) == []
 
 
-async def test_nobody_else_answers_a_question(world, waiting, person):
-    await world.new_leader()
-    workflow = await world.publish(document([ASKING]))
-    leader = world.known[0]
+async def test_who_answers_a_question_has_no_record_as_a_leader(world, waiting, person):
+    async with open_question(world, person) as (execution, question):
+        await Asks(person, world.deployment).answer(question.invocation, approve=True)
+        await world.ended(execution)
+    assert await read_records(PackageClient(person, world.deployment)) == {}
+
+
+async def test_a_question_ends_with_the_execution_that_its_owner_cancels(world, waiting, person):
+    async with open_question(world, person) as (execution, _):
+        await Executions(world.client, world.deployment).cancel(execution)
+        ended = await world.ended(execution)
+    assert (ended.status, ended.refund_mist > 0) == ("cancelled", True)
+    assert await Asks(person, world.deployment).open(person.address) == []
+
+
+async def test_without_a_leader_an_answer_lets_an_execution_end_that_was_cancelled(
+    world, waiting, person
+):
+    async with open_question(world, person) as (execution, question):
+        pass
+    executions, asks = Executions(world.client, world.deployment), Asks(person, world.deployment)
+    await executions.cancel(execution)
+    state = await executions.state(execution)
+    assert [each.what for each in await executions.waits(state)] == ["closing", "answer"]
+    assert (await asks.get(question.invocation)).ending == "cancelled"
+    await asks.answer(question.invocation, approve=True)
+    assert (await world.ended(execution)).status == "cancelled"
+
+
+async def test_a_question_ends_with_the_time_of_its_execution(world, waiting, person):
+    async with open_question(world, person, lasts_ms=DAY_MS) as (execution, _):
+        world.localnet.advance_clock(DAY_MS)
+        assert (await world.ended(execution)).status == "timed_out"
+
+
+async def test_a_question_ends_with_an_execution_that_something_else_terminates(
+    world, waiting, person
+):
+    leader = await world.new_leader()
+    flow = document([ASKING, on_chain("wrong", ASK, entry_ports=("who", "question"))])
+    workflow = await world.publish(flow)
     async with world.running(leader):
-        inputs = {"ask": {"who": str(person.address), "question": "Shall we?"}}
-        execution = await begin(world, workflow, inputs)
-        [question] = await asked(world, execution, person)
+        asking = {"who": str(person.address), "question": "Shall we?"}
+        inputs = {"ask": asking, "wrong": asking | {"who": "my uncle"}}
+        execution = await begin(world, workflow, inputs, lasts_ms=60 * DAY_MS)
+        assert (await world.ended(execution)).status == "terminated"
+
+
+async def test_nobody_else_answers_a_question(world, waiting, person):
+    async with open_question(world, person) as (_, question):
         with pytest.raises(NexusError) as error:
             await Asks(world.client, world.deployment).answer(question.invocation, approve=True)
     assert error.value.code == "not_asked"

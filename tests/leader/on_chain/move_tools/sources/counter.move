@@ -43,6 +43,22 @@ public fun set_closed(counter: &mut Counter, is_closed: bool) { counter.is_close
 
 public fun total(counter: &Counter): u64 { counter.total }
 
+/// `n` -> `ok` with `total`, which is a list of `n` values in a storage, under 0, 1 and so on.
+public fun list_kept(call: &mut Call, _: &mut Counter) {
+    let keys = vector::tabulate!(call.get_u64(b"n"), |i| i.to_string().into_bytes());
+    let ports = value::none().with(b"total", value::remote_list(b"walrus".to_ascii_string(), keys));
+    call.finish(Count {}, b"ok", ports);
+}
+
+/// `n` -> `ok` with `total`, which is in a storage, under `n`; from 10 on it is `n`.
+public fun one_kept(call: &mut Call, _: &mut Counter) {
+    let n = call.get_u64(b"n");
+    let key = n.to_string().into_bytes();
+    let total = if (n >= 10) json::from_u64(n)
+    else value::remote(b"walrus".to_ascii_string(), key);
+    call.finish(Count {}, b"ok", value::none().with(b"total", total));
+}
+
 // === Thieves ===
 
 public fun with_other_witness(call: &mut Call, _: &mut Counter) {
