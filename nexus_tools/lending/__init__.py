@@ -2,8 +2,8 @@
 
 Nothing is imported before it is asked for. What speaks MCP (`mcp_server`, `serve_stdio`,
 `serve_http`, `http_app`) needs the extra `nexus-tools[mcp]`; what reads the registry
-(`RegistryCatalogue`, `Offers`) and calls what it has (`direct_calls`, `OnChainCalls`) joins tools
-and Sui; the rest knows only tools.
+(`RegistryCatalogue`, `WorkflowCatalogue`) and calls what it has (`direct_calls`, `OnChainCalls`,
+`ExecutionCalls`) joins tools and Sui; the rest knows only tools.
 """
 
 from typing import TYPE_CHECKING
@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING
 from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
-    from nexus_tools.lending.export.exported import Arguments, Export, ExportedTool
+    from nexus_tools.lending.export.exported import Arguments, Export, ExportedTool, Lendable
     from nexus_tools.lending.export.formats import FORMATS, export_tools
     from nexus_tools.lending.export.names import export_names
     from nexus_tools.lending.export.openapi import callable_by_http
     from nexus_tools.lending.export.systems import LONGEST_NAMES
     from nexus_tools.lending.export.unstract import write_unstract_tool
+    from nexus_tools.lending.mcp.budget import Budget
     from nexus_tools.lending.mcp.catalogue import Catalogue, CataloguePage, Progress
     from nexus_tools.lending.mcp.direct import direct_calls, direct_config
-    from nexus_tools.lending.mcp.on_chain import Budget, OnChainCalls
+    from nexus_tools.lending.mcp.executions import ExecutionCalls
+    from nexus_tools.lending.mcp.joint_catalogue import JointCatalogue
+    from nexus_tools.lending.mcp.on_chain import OnChainCalls
+    from nexus_tools.lending.mcp.published import WorkflowCatalogue, WorkflowOffers, WorkflowTerms
     from nexus_tools.lending.mcp.registered import Calls, Offer, Offers, RegistryCatalogue
     from nexus_tools.lending.mcp.server import http_app, mcp_server, serve_http, serve_stdio
 
@@ -31,13 +35,19 @@ __all__ = [
     "Calls",
     "Catalogue",
     "CataloguePage",
+    "ExecutionCalls",
     "Export",
     "ExportedTool",
+    "JointCatalogue",
+    "Lendable",
     "Offer",
     "Offers",
     "OnChainCalls",
     "Progress",
     "RegistryCatalogue",
+    "WorkflowCatalogue",
+    "WorkflowOffers",
+    "WorkflowTerms",
     "callable_by_http",
     "direct_calls",
     "direct_config",
@@ -54,15 +64,19 @@ __getattr__ = late_names(
     __name__,
     globals(),
     {
-        "export.exported": ("Arguments", "Export", "ExportedTool"),
+        "export.exported": ("Arguments", "Export", "ExportedTool", "Lendable"),
         "export.formats": ("FORMATS", "export_tools"),
         "export.names": ("export_names",),
         "export.openapi": ("callable_by_http",),
         "export.systems": ("LONGEST_NAMES",),
         "export.unstract": ("write_unstract_tool",),
+        "mcp.budget": ("Budget",),
         "mcp.catalogue": ("Catalogue", "CataloguePage", "Progress"),
         "mcp.direct": ("direct_calls", "direct_config"),
-        "mcp.on_chain": ("Budget", "OnChainCalls"),
+        "mcp.executions": ("ExecutionCalls",),
+        "mcp.joint_catalogue": ("JointCatalogue",),
+        "mcp.on_chain": ("OnChainCalls",),
+        "mcp.published": ("WorkflowCatalogue", "WorkflowOffers", "WorkflowTerms"),
         "mcp.registered": ("Calls", "Offer", "Offers", "RegistryCatalogue"),
         "mcp.server": ("http_app", "mcp_server", "serve_http", "serve_stdio"),
     },

@@ -5,7 +5,7 @@ import click
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "serve": "Serve the registered tools as an MCP server.",
+    "serve": "Serve registered tools and workflows as an MCP server.",
 }
 
 

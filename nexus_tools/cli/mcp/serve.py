@@ -1,10 +1,10 @@
-"""`nexus-tools mcp serve`: the registered tools as an MCP server."""
+"""`nexus-tools mcp serve`: registered tools and published workflows as an MCP server."""
 
 from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, Selection, Session, reaches, reads, selects
+from nexus_tools.cli.framework import AMOUNT, DURATION, Selection, Session, reaches, reads, selects
 from nexus_tools.cli.leader_names import NAMED
 
 
@@ -30,27 +30,45 @@ from nexus_tools.cli.leader_names import NAMED
     help="How many tools a page of the list has; some clients read the first alone.",
 )
 @selects
-@click.option("--max-price", type=AMOUNT, help="Only tools that cost so many SUI at most.")
+@click.option(
+    "--max-price",
+    type=AMOUNT,
+    help="Only tools that cost, and workflows that begin with, so many SUI at most.",
+)
 @click.option(
     "--on-chain", is_flag=True, help="Call tools by invocations on chain, and pay for them."
 )
+@click.option(
+    "--workflows",
+    is_flag=True,
+    help="Serve published workflows, each as a tool, and pay for their executions: they alone, or"
+    " with --on-chain beside the tools.",
+)
 @NAMED
-@click.option("--budget", type=AMOUNT, help="With --on-chain: spend at most so many SUI.")
+@click.option("--budget", type=AMOUNT, help="On chain: spend at most so many SUI.")
 @click.option(
     "--max-outcome-bytes",
     type=click.IntRange(min=0),
     default=4_096,
     show_default=True,
-    help="With --on-chain: how large an outcome may be; what it does not use is refunded.",
+    help="On chain: how large an outcome may be; what it does not use is refunded.",
 )
-@click.option("-y", "--yes", is_flag=True, help="With --on-chain: spend without a budget.")
+@click.option(
+    "--lasts",
+    type=DURATION,
+    default="1d",
+    show_default=True,
+    help="With --workflows: how long an execution may last.",
+)
+@click.option("-y", "--yes", is_flag=True, help="On chain: spend without a budget.")
 @reaches
 @reads
 async def command(session: Session, *, selection: Selection, **options: Any) -> None:
     """Serve the active tools of the registry to MCP clients, on stdin and stdout.
 
     A call goes to the tool's URL, within a Leader's bounds, and nobody is paid. With --on-chain it
-    is an invocation that a Leader carries and closes, paid from the wallet.
+    is an invocation that a Leader carries and closes, paid from the wallet. With --workflows a call
+    is an execution of a published workflow, and its result is what that came to.
     """
     from nexus_tools.cli.mcp.serving import serve
 

@@ -14,10 +14,15 @@ from nexus_tools.embedded_server import host_and_port
 from nexus_tools.errors import UsageError
 from nexus_tools.lending import (
     Budget,
-    Calls,
+    Catalogue,
+    ExecutionCalls,
+    JointCatalogue,
     Offers,
     OnChainCalls,
     RegistryCatalogue,
+    WorkflowCatalogue,
+    WorkflowOffers,
+    WorkflowTerms,
     direct_calls,
     direct_config,
     mcp_server,
@@ -27,7 +32,7 @@ from nexus_tools.lending import (
 from nexus_tools.logs import log_to_stderr
 from nexus_tools.nexus import Nexus
 from nexus_tools.package import ToolState
-from nexus_tools.registry import Invocations
+from nexus_tools.registry import ToolFilter
 from nexus_tools.sui.address import Address
 from nexus_tools.version import __version__
 
@@ -44,30 +49,35 @@ async def serve(session: Session, selection: Selection, options: Options) -> Non
     log_to_stderr("json" if session.output.as_json else None)
     place = None if options["http"] is None else host_and_port(options["http"])
     tool_filter = selection.tool_filter(session, ToolState.ACTIVE)
-    async with session.nexus(signing=options["on_chain"], endures=True) as nexus:
-        offers = Offers(nexus.tools, tool_filter, max_price_mist=options["max_price"])
-        leaders = await _leaders(session, nexus, options)
-        async with _calls(session, nexus.invocations, leaders, options) as calls:
-            catalogue = RegistryCatalogue(offers, calls)
-            server = mcp_server(
-                catalogue,
-                name=_NAME,
-                version=__version__,
-                instructions=_instructions(session, options),
-                page_size=options["page_size"],
-                mode=options["mode"],
-                domain=selection.domains[0] if len(selection.domains) == 1 else None,
-                is_paid=options["on_chain"],
-            )
-            if place is None:
-                await _on_stdio(session, server)
-            else:
-                await _on_http(session, server, place, options)
+    is_paid = _is_paid(options)
+    async with (
+        session.nexus(signing=is_paid, endures=True) as nexus,
+        _catalogue(session, nexus, tool_filter, options) as catalogue,
+    ):
+        server = mcp_server(
+            catalogue,
+            name=_NAME,
+            version=__version__,
+            instructions=_instructions(session, options),
+            page_size=options["page_size"],
+            mode=options["mode"],
+            domain=selection.domains[0] if len(selection.domains) == 1 else None,
+            is_paid=is_paid,
+        )
+        if place is None:
+            await _on_stdio(session, server)
+        else:
+            await _on_http(session, server, place, options)
+
+
+def _is_paid(options: Options) -> bool:
+    """Whether a call is paid from the wallet."""
+    return bool(options["on_chain"] or options["workflows"])
 
 
 def _check(session: Session, options: Options) -> None:
     """Nobody spends without having said how much, and says so without spending."""
-    if options["on_chain"]:
+    if _is_paid(options):
         if options["budget"] is None and not session.yes:
             raise UsageError(
                 "budget_missing",
@@ -75,39 +85,46 @@ def _check(session: Session, options: Options) -> None:
                 hint="pass --budget SUI for the life of the server, or --yes for no bound",
             )
     elif options["budget"] is not None:
-        raise UsageError("option_unfit", "--budget is for --on-chain: other calls cost nothing")
+        raise UsageError("option_unfit", "--budget is for calls on chain: others cost nothing")
     elif options["named"]:
-        raise UsageError("option_unfit", "--leader is for --on-chain: other calls need no leader")
+        raise UsageError("option_unfit", "--leader is for calls on chain: others need no leader")
 
 
 async def _leaders(session: Session, nexus: Nexus, options: Options) -> tuple[Address, ...]:
-    """Whom invocations name: a list of one's own, or empty for those that did best."""
-    if not options["on_chain"]:
-        return ()
+    """Whom calls on chain name: a list of one's own, or empty for those that did best."""
     named = options["named"]
     return await find_leaders(nexus.leaders, named) if named else session.settings.leaders
 
 
 @asynccontextmanager
-async def _calls(
-    session: Session, invocations: Invocations, leaders: tuple[Address, ...], options: Options
-) -> AsyncIterator[Calls]:
-    if not options["on_chain"]:
+async def _catalogue(
+    session: Session, nexus: Nexus, tool_filter: ToolFilter, options: Options
+) -> AsyncIterator[Catalogue]:
+    """What is served: tools, workflows, or both."""
+    max_price_mist = options["max_price"]
+    offers = Offers(nexus.tools, tool_filter, max_price_mist=max_price_mist)
+    if not _is_paid(options):
         async with direct_calls(direct_config(reach(options))) as direct:
-            yield direct
+            yield RegistryCatalogue(offers, direct)
         return
-    budget = Budget(options["budget"])
+    budget, warn = Budget(options["budget"]), session.output.warn
+    leaders, size = await _leaders(session, nexus, options), options["max_outcome_bytes"]
     on_chain = OnChainCalls(
-        invocations,
-        budget,
-        session.output.warn,
-        max_outcome_bytes=options["max_outcome_bytes"],
-        leaders=leaders,
+        nexus.invocations, budget, warn, max_outcome_bytes=size, leaders=leaders
     )
+    executions = ExecutionCalls(nexus.executions, budget, warn, leaders=leaders)
+    terms = WorkflowTerms(size, options["lasts"])
+    workflows = WorkflowOffers(nexus.tools, tool_filter, terms, max_price_mist=max_price_mist)
+    served: list[Catalogue] = []
+    if options["on_chain"]:
+        served.append(RegistryCatalogue(offers, on_chain))
+    if options["workflows"]:
+        served.append(WorkflowCatalogue(workflows, executions))
     try:
-        yield on_chain
+        yield served[0] if len(served) == 1 else JointCatalogue(*served)
     finally:
         await on_chain.close()
+        await executions.close()
         session.output.note(f"spent {units.sui(budget.spent_mist)}")
 
 
@@ -151,10 +168,16 @@ def _ending() -> str:
 
 def _instructions(session: Session, options: Options) -> str:
     """What a model is told of all these tools."""
-    how = "its outcome is written on chain, and paid for" if options["on_chain"] else "not paid for"
+    how = "written on chain, and paid for" if _is_paid(options) else "not paid for"
     searched = options["mode"] == "search"
     way = " Find tools by find_tools, then describe_tool, then call_tool." if searched else ""
     return (
-        f"Tools of the registry on Sui ({session.network().name}). A call is {how}.{way}"
+        f"{_served(options)} on Sui ({session.network().name}). A call is {how}.{way}"
         " A result is one variant with its ports; variants that start with err are failures."
     )
+
+
+def _served(options: Options) -> str:
+    if not options["workflows"]:
+        return "Tools of the registry"
+    return "Tools of the registry and workflows" if options["on_chain"] else "Published workflows"

@@ -2,10 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import ANNOTATIONS, SchemaDocument, ToolDefinition, relocated
+from nexus_tools.tool import (
+    ANNOTATIONS,
+    HasSchemas,
+    SchemaDocument,
+    ToolDefinition,
+    ToolFqn,
+    relocated,
+)
 
 WRAPPED = "ports"
 """The one argument that holds all ports, where they cannot be arguments themselves."""
@@ -14,6 +21,26 @@ _REFERENCES = frozenset(("$ref", "$dynamicRef"))
 # They say something of a whole document; each of these systems takes 2020-12 for granted, and
 # those that know annotations have a place of their own for them.
 _OF_DOCUMENTS = ("$schema", "$id", ANNOTATIONS)
+
+
+class Lendable(HasSchemas, Protocol):
+    """What others can be lent: the definition of a tool, or of a workflow as if it were one."""
+
+    @property
+    def fqn(self) -> ToolFqn:
+        """Its name."""
+
+    @property
+    def type(self) -> str:
+        """How it is reached."""
+
+    @property
+    def description(self) -> str:
+        """What it does, for people and models."""
+
+    @property
+    def timeout_ms(self) -> int:
+        """How long a call may take."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,13 @@ names of properties that are not `[a-zA-Z0-9_.-]{1,64}`); the Model Context Prot
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nexus_tools.lending.export.exported import Arguments, Export, ExportedTool, as_arguments
+from nexus_tools.lending.export.exported import (
+    Arguments,
+    Export,
+    ExportedTool,
+    Lendable,
+    as_arguments,
+)
 from nexus_tools.lending.export.names import export_names
 from nexus_tools.lending.export.openapi import openapi
 from nexus_tools.lending.export.strict import NotStrictError, strict_arguments
@@ -127,26 +133,30 @@ def anthropic_tool(definition: ToolDefinition, name: str) -> ExportedTool:
 
 
 def mcp_tool(definition: ToolDefinition, name: str) -> ExportedTool:
-    """The tool as an entry of `tools/list`; `_meta` keeps what the name cannot say."""
-    annotations = annotations_of(definition.input_schema)
-    schema = {key: value for key, value in definition.input_schema.items() if key != ANNOTATIONS}
-    # There are clients that take `properties` for granted, though it may be absent.
-    arguments = Arguments({"properties": {}} | _of_type_object(schema))
+    """The tool as `mcp_document` has it."""
+    document = mcp_document(definition, name)
+    return ExportedTool(definition, name, document, Arguments(document["inputSchema"]))
+
+
+def mcp_document(lent: Lendable, name: str) -> dict[str, Any]:
+    """What is lent as an entry of `tools/list`; `_meta` keeps what the name cannot say."""
+    annotations = annotations_of(lent.input_schema)
+    schema = {key: value for key, value in lent.input_schema.items() if key != ANNOTATIONS}
     title = annotations.get("title")
-    document = {
+    return {
         "name": name,
-        "title": f"{title} ({definition.fqn})" if title else str(definition.fqn),
-        "description": definition.description,
-        "inputSchema": arguments.schema,
-        "outputSchema": _of_type_object(definition.output_schema),
+        "title": f"{title} ({lent.fqn})" if title else str(lent.fqn),
+        "description": lent.description,
+        # There are clients that take `properties` for granted, though it may be absent.
+        "inputSchema": {"properties": {}} | _of_type_object(schema),
+        "outputSchema": _of_type_object(lent.output_schema),
         **({"annotations": annotations} if annotations else {}),
         "_meta": {
-            "nexus/fqn": str(definition.fqn),
-            "nexus/type": definition.type.value,
-            "nexus/timeout_ms": definition.timeout_ms,
+            "nexus/fqn": str(lent.fqn),
+            "nexus/type": str(lent.type),
+            "nexus/timeout_ms": lent.timeout_ms,
         },
     }
-    return ExportedTool(definition, name, document, arguments)
 
 
 def _of_type_object(schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,16 +1,21 @@
 """What an MCP server offers: definitions by page, one by its FQN or name, and a way to call it."""
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn
+from nexus_tools.errors import ValidationError
+from nexus_tools.lending.export.exported import Lendable
+from nexus_tools.tool import InterfaceValidator, Outcome, ToolDefinition, ToolFqn
 
 # How many pages are read to find a name that was not listed here.
 _MAX_PAGES = 1_000
-
+_LIFETIME_S = 5.0
+_MAX_PAGES_KEPT = 256
+_CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 Progress = Callable[[str], Awaitable[None]]
 """Tells the one who called, in a sentence, how far the call is."""
@@ -20,16 +25,17 @@ Progress = Callable[[str], Awaitable[None]]
 class CataloguePage:
     """Some definitions, and the cursor of the next page; None if this is the last.
 
-    `prices_mist` is what an invocation of each costs, where that is known.
+    `prices_mist` is what an invocation of each costs, where that is known, and with how much an
+    execution of a workflow begins.
     """
 
-    definitions: tuple[ToolDefinition, ...]
+    definitions: tuple[Lendable, ...]
     next_cursor: str | None = None
     prices_mist: Mapping[ToolFqn, int] = field(default_factory=dict)
 
 
 class Catalogue(Protocol):
-    """Nexus tools, wherever they are found and however they are reached.
+    """Nexus tools, and what is called as one, wherever they are and however they are reached.
 
     Methods run at once for several clients. A `NexusError` of theirs is told to the client, any
     other exception is a defect and is not.
@@ -42,18 +48,58 @@ class Catalogue(Protocol):
         """
         ...
 
-    async def find(self, fqn: ToolFqn) -> ToolDefinition | None:
+    async def find(self, fqn: ToolFqn) -> Lendable | None:
         """The definition as it is now; None if there is no such tool any more."""
         ...
 
     async def call(
-        self, definition: ToolDefinition, ports: dict[str, Any], progress: Progress
+        self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
-        """Invoke the tool once; `ports` has been checked against its input schema.
+        """Invoke the tool once; `ports` has been checked as `check_arguments` does.
 
         When the client gives up, the call is cancelled.
         """
         ...
+
+
+def check_arguments(definition: Lendable, arguments: Mapping[str, Any]) -> None:
+    """Hold the arguments for a tool against its schema. Raises `input_invalid`.
+
+    Those for a workflow go to several tools: whoever begins it holds them against theirs.
+    """
+    if isinstance(definition, ToolDefinition):
+        InterfaceValidator(definition).check_input(arguments)
+
+
+class KeptPages:
+    """The pages of a list in which places are numbers, and a cursor is one of them.
+
+    A page is kept for a few seconds, because clients ask for all of them again and again.
+    """
+
+    def __init__(self, read: Callable[[int, int], Awaitable[CataloguePage]]) -> None:
+        self._read = read
+        self._kept: dict[tuple[int, int], tuple[float, CataloguePage]] = {}
+
+    async def page(self, cursor: str | None, limit: int) -> CataloguePage:
+        """The page, read from a place up to a limit. Raises `cursor_invalid`."""
+        key = (_place(cursor), limit)
+        until, kept = self._kept.get(key, (0.0, None))
+        if kept is not None and time.monotonic() < until:
+            return kept
+        page = await self._read(*key)
+        if len(self._kept) >= _MAX_PAGES_KEPT:
+            self._kept.clear()
+        self._kept[key] = (time.monotonic() + _LIFETIME_S, page)
+        return page
+
+
+def _place(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not _CURSOR.fullmatch(cursor):
+        raise ValidationError("cursor_invalid", "the cursor is none of this registry")
+    return int(cursor)
 
 
 class ToolNames:
@@ -79,7 +125,7 @@ class ToolNames:
         self._reading = asyncio.Lock()
         self._read_until = 0.0
 
-    def give(self, definitions: Iterable[ToolDefinition]) -> None:
+    def give(self, definitions: Iterable[Lendable]) -> None:
         """Remember the names of what is listed; a name keeps the FQN that it had first."""
         for definition in definitions:
             self._fqns.setdefault(self._name(definition.fqn), definition.fqn)

@@ -7,17 +7,21 @@ from typing import Any
 import mcp_types as types
 
 from nexus_tools import units
-from nexus_tools.lending.export.formats import mcp_tool
+from nexus_tools.lending.export.exported import Lendable
+from nexus_tools.lending.export.formats import mcp_document
 from nexus_tools.lending.export.names import mcp_name
 from nexus_tools.tool import ToolDefinition, ToolFqn, annotations_of
 
-Annotate = Callable[[ToolDefinition], types.ToolAnnotations | None]
+Annotate = Callable[[Lendable], types.ToolAnnotations | None]
 
 PRICE = "nexus/price_mist"
-"""Where a price stands in `_meta`, and in what the tools of the search mode give."""
+"""Where a price stands in `_meta`, and in what the tools of the search mode give.
+
+Of a workflow, it is what an execution begins with.
+"""
 
 
-def declared(definition: ToolDefinition) -> types.ToolAnnotations | None:
+def declared(definition: Lendable) -> types.ToolAnnotations | None:
     """The annotations that the tool's author gave."""
     annotations = annotations_of(definition.input_schema)
     return types.ToolAnnotations.model_validate(annotations, by_name=False) if annotations else None
@@ -39,7 +43,7 @@ class Presentation:
         """What a tool is called."""
         return mcp_name(fqn, self.domain)
 
-    def annotations(self, definition: ToolDefinition) -> types.ToolAnnotations | None:
+    def annotations(self, definition: Lendable) -> types.ToolAnnotations | None:
         """What is known of a tool; a call that is paid changes something: the caller's balance."""
         known = self.annotate(definition)
         if known is None or not self.is_paid:
@@ -49,20 +53,22 @@ class Presentation:
             changes["destructive_hint"] = False
         return known.model_copy(update=changes)
 
-    def cost(self, price_mist: int | None) -> str:
+    def cost(self, definition: Lendable, price_mist: int | None) -> str:
         """What a call costs, in a sentence; empty if it costs nothing or is not known."""
         if not self.is_paid or price_mist is None:
             return ""
+        if not isinstance(definition, ToolDefinition):
+            return f"A call takes {units.sui(price_mist)} and gas; what it does not use comes back."
         return f"A call costs {units.sui(price_mist)}, and gas."
 
-    def document(self, definition: ToolDefinition, price_mist: int | None = None) -> types.Tool:
+    def document(self, definition: Lendable, price_mist: int | None = None) -> types.Tool:
         """The entry of a tool in `tools/list`, as it is exported for MCP."""
-        exported = mcp_tool(definition, self.name(definition.fqn)).document
+        exported = mcp_document(definition, self.name(definition.fqn))
         tool = types.Tool.model_validate(exported, by_name=False)
         changes: dict[str, Any] = {"annotations": self.annotations(definition)}
         if price_mist is not None:
             changes["meta"] = {**(tool.meta or {}), PRICE: price_mist}
-        cost = self.cost(price_mist)
+        cost = self.cost(definition, price_mist)
         if cost:
             changes["description"] = "\n\n".join(filter(None, (tool.description, cost)))
         return tool.model_copy(update=changes)

@@ -1,14 +1,13 @@
 """The registry on chain as the catalogue of an MCP server: which tools are on offer, and calls."""
 
-import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.leader import FoundTool, Interface, Interfaces
-from nexus_tools.lending.mcp.catalogue import CataloguePage, Progress
+from nexus_tools.lending.export.exported import Lendable
+from nexus_tools.lending.mcp.catalogue import CataloguePage, KeptPages, Progress
 from nexus_tools.package import tool_id
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry as RegistryState
@@ -22,9 +21,6 @@ _INTERFACES_KEPT = 4_096
 # What one page reads at most: behind a filter that little passes, pages are short or empty.
 _NAMES_AT_ONCE = 200
 _NAMES_PER_PAGE = 2_000
-_LIFETIME_S = 5.0
-_MAX_PAGES_KEPT = 256
-_CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +73,10 @@ class Offers:
 
     async def _read(self, fqns: Sequence[ToolFqn]) -> list[Offer]:
         registry = self._registry.deployment.tool_registry
-        admitted = await self._admitted(fqns)
-        values = await self._registry.client.objects([tool_id(registry, fqn) for fqn in admitted])
+        named = await admitted(self._registry, self._filter, fqns)
+        values = await self._registry.client.objects([tool_id(registry, fqn) for fqn in named])
         offers = [self._offer(value) for value in values if value is not None]
         return [offer for offer in offers if offer is not None]
-
-    async def _admitted(self, fqns: Sequence[ToolFqn]) -> list[ToolFqn]:
-        """Those that pass by their name and its owner."""
-        named = [fqn for fqn in fqns if self._filter.admits_name(fqn)]
-        if self._filter.owner is None:
-            return named
-        owners = await self._registry.owners(fqn.unversioned for fqn in named)
-        return [fqn for fqn in named if owners.get(fqn.unversioned) == self._filter.owner]
 
     def _offer(self, value: Object) -> Offer | None:
         found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
@@ -103,6 +91,17 @@ class Offers:
         return offer if offer.definition.type is ToolType.OFFCHAIN else None
 
 
+async def admitted(
+    registry: ToolRegistry, tool_filter: ToolFilter, fqns: Sequence[ToolFqn]
+) -> list[ToolFqn]:
+    """Those that pass by their name and its owner."""
+    named = [fqn for fqn in fqns if tool_filter.admits_name(fqn)]
+    if tool_filter.owner is None:
+        return named
+    owners = await registry.owners(fqn.unversioned for fqn in named)
+    return [fqn for fqn in named if owners.get(fqn.unversioned) == tool_filter.owner]
+
+
 class Calls(Protocol):
     """A way to call tools."""
 
@@ -114,26 +113,17 @@ class Calls(Protocol):
 class RegistryCatalogue:
     """The tools on offer, in the order of their registration.
 
-    A cursor is a place in the registry's list of names. Pages are kept for a few seconds, because
-    clients ask for all of them again and again.
+    A cursor is a place in the registry's list of names.
     """
 
     def __init__(self, offers: Offers, calls: Calls) -> None:
         self._offers = offers
         self._calls = calls
-        self._pages: dict[tuple[int, int], tuple[float, CataloguePage]] = {}
+        self._pages = KeptPages(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
         """Up to `limit` definitions; only one without a next cursor is the last page."""
-        key = (_place(cursor), limit)
-        until, kept = self._pages.get(key, (0.0, None))
-        if kept is not None and time.monotonic() < until:
-            return kept
-        page = await self._read(*key)
-        if len(self._pages) >= _MAX_PAGES_KEPT:
-            self._pages.clear()
-        self._pages[key] = (time.monotonic() + _LIFETIME_S, page)
-        return page
+        return await self._pages.page(cursor, limit)
 
     async def find(self, fqn: ToolFqn) -> ToolDefinition | None:
         """The definition of a tool as it is on chain now; None if it is not on offer."""
@@ -141,7 +131,7 @@ class RegistryCatalogue:
         return None if offer is None else offer.definition
 
     async def call(
-        self, definition: ToolDefinition, ports: dict[str, Any], progress: Progress
+        self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
         """Call the tool as it is on chain now. Raises `tool_not_active` if it is not on offer."""
         offer = await self._offers.find(definition.fqn)
@@ -166,11 +156,3 @@ def _page(offers: list[Offer], following: int | None) -> CataloguePage:
     definitions = tuple(offer.definition for offer in offers)
     prices_mist = {offer.definition.fqn: offer.found.tool.price_mist for offer in offers}
     return CataloguePage(definitions, None if following is None else str(following), prices_mist)
-
-
-def _place(cursor: str | None) -> int:
-    if cursor is None:
-        return 0
-    if not _CURSOR.fullmatch(cursor):
-        raise ValidationError("cursor_invalid", "the cursor is none of this registry")
-    return int(cursor)

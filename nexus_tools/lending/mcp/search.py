@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
+from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.mcp.catalogue import Catalogue
 from nexus_tools.logs import get_logger
-from nexus_tools.tool import ToolDefinition, ToolFqn, annotations_of, variants
+from nexus_tools.tool import ToolFqn, annotations_of, variants
 
 _log = get_logger("nexus_tools.lending.mcp.search")
 
@@ -37,7 +38,7 @@ _COUNT = "SELECT count(*) FROM tool WHERE tool MATCH ?"
 class FoundTools:
     """A page of what was found, the best first, and how many there are in all."""
 
-    tools: tuple[ToolDefinition, ...]
+    tools: tuple[Lendable, ...]
     total: int
 
 
@@ -49,7 +50,7 @@ class ToolIndex:
 
     def __init__(
         self,
-        definitions: Iterable[ToolDefinition],
+        definitions: Iterable[Lendable],
         prices_mist: Mapping[ToolFqn, int] | None = None,
     ) -> None:
         self.prices_mist = dict(prices_mist or {})
@@ -73,7 +74,7 @@ class ToolIndex:
         return FoundTools(tuple(self.tools[place] for (place,) in found), total)
 
 
-def _texts(definition: ToolDefinition) -> Sequence[str]:
+def _texts(definition: Lendable) -> Sequence[str]:
     title = annotations_of(definition.input_schema).get("title", "")
     outputs = variants(definition.output_schema)
     names = [
@@ -131,7 +132,7 @@ class CatalogueIndex:
             _log.warning("catalogue_unread", cause=cause)
 
     async def _read(self) -> ToolIndex:
-        definitions: dict[ToolFqn, ToolDefinition] = {}
+        definitions: dict[ToolFqn, Lendable] = {}
         prices_mist: dict[ToolFqn, int] = {}
         cursor: str | None = None
         while True:

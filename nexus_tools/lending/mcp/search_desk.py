@@ -9,14 +9,14 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from nexus_tools.errors import NexusError, NotFoundError
-from nexus_tools.lending.mcp.catalogue import Catalogue
+from nexus_tools.lending.export.exported import Lendable
+from nexus_tools.lending.mcp.catalogue import Catalogue, check_arguments
 from nexus_tools.lending.mcp.presentation import PRICE, Presentation
 from nexus_tools.lending.mcp.progress import progress_to
 from nexus_tools.lending.mcp.results import call_result, document_result, error_result
 from nexus_tools.lending.mcp.search import CatalogueIndex
 from nexus_tools.tool import (
     InterfaceValidator,
-    ToolDefinition,
     ToolFqn,
     port_summary,
     variants,
@@ -180,16 +180,16 @@ class SearchDesk:
         price_mist = (await self._index.get()).prices_mist.get(definition.fqn)
         if price_mist is not None:
             document[PRICE] = price_mist
-        cost = self._presentation.cost(price_mist)
+        cost = self._presentation.cost(definition, price_mist)
         return document_result(document | ({"cost": cost} if cost else {}))
 
     async def _call(self, context: Context, arguments: Mapping[str, Any]) -> types.CallToolResult:
         definition = await self._definition(arguments["fqn"])
         ports = arguments.get("inputs", {})
-        InterfaceValidator(definition).check_input(ports)
+        check_arguments(definition, ports)
         return call_result(await self._catalogue.call(definition, ports, progress_to(context)))
 
-    async def _definition(self, text: str) -> ToolDefinition:
+    async def _definition(self, text: str) -> Lendable:
         fqn = ToolFqn.parse(text)
         definition = await self._catalogue.find(fqn)
         if definition is None:
@@ -197,11 +197,11 @@ class SearchDesk:
             raise NotFoundError("tool_unknown", f"there is no tool {fqn}", hint=hint)
         return definition
 
-    def _schemas(self, definition: ToolDefinition) -> dict[str, Any]:
+    def _schemas(self, definition: Lendable) -> dict[str, Any]:
         listed = self._presentation.document(definition)
         return {"input_schema": listed.input_schema, "output_schema": listed.output_schema}
 
-    def _found(self, definition: ToolDefinition, price_mist: int | None) -> dict[str, Any]:
+    def _found(self, definition: Lendable, price_mist: int | None) -> dict[str, Any]:
         """What a model needs to choose: a line of each."""
         summary = definition.description.strip().partition("\n")[0]
         found: dict[str, Any] = {

@@ -20,13 +20,13 @@ from mcp.shared.exceptions import MCPError
 
 from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.errors import NexusError, ValidationError
-from nexus_tools.lending.mcp.catalogue import Catalogue, ToolNames
+from nexus_tools.lending.export.exported import Lendable
+from nexus_tools.lending.mcp.catalogue import Catalogue, ToolNames, check_arguments
 from nexus_tools.lending.mcp.presentation import Annotate, Presentation, declared
 from nexus_tools.lending.mcp.progress import progress_to
 from nexus_tools.lending.mcp.results import call_result, error_result
 from nexus_tools.lending.mcp.search_desk import SearchDesk
 from nexus_tools.logs import get_logger
-from nexus_tools.tool import InterfaceValidator, ToolDefinition
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -166,13 +166,13 @@ class _Desk:
         try:
             definition = await self._definition(params.name)
             ports = params.arguments or {}
-            InterfaceValidator(definition).check_input(ports)
+            check_arguments(definition, ports)
             outcome = await self._catalogue.call(definition, ports, progress_to(context))
         except NexusError as error:
             return error_result(error)
         return call_result(outcome)
 
-    async def _definition(self, name: str) -> ToolDefinition:
+    async def _definition(self, name: str) -> Lendable:
         fqn = await self._names.find(name)
         definition = None if fqn is None else await self._catalogue.find(fqn)
         if definition is None:

@@ -182,7 +182,7 @@ async def test_a_call_that_nobody_waits_for_any_more_goes_on(registry, chain):
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    [task] = calls._running
+    [task] = calls._paid._running
     assert not task.done()
     await calls.close()
 

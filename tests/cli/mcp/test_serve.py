@@ -97,10 +97,10 @@ async def test_tools_on_this_machine_are_not_called_unless_that_is_allowed(on_st
 @pytest.fixture
 def impostor(user, definition, meta_file, served):
     """The name of a tool whose URL is that of another one."""
-    definition |= {"fqn": "xyz.test.impostor.divide@1", "url": f"{served}/divide"}
+    definition |= {"fqn": "xyz.test.impostor.add@1", "url": f"{served}/divide"}
     path = meta_file(definition)
     user.json("tool", "register", "--from-meta", path, "--unchecked", "--yes")
-    return "xyz_test_impostor_divide_v1"
+    return "xyz_test_impostor_add_v1"
 
 
 async def test_a_url_that_serves_another_tool_is_not_called(on_stdio, impostor):

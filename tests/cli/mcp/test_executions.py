@@ -1,0 +1,125 @@
+"""Workflows as a catalogue, where nobody carries executions: no leader's daemon runs."""
+
+import asyncio
+
+import pytest
+from anyio import to_thread
+
+from nexus_tools.errors import NotNowError
+from nexus_tools.lending import Budget, WorkflowCatalogue, WorkflowOffers, WorkflowTerms
+from nexus_tools.package import ToolState
+from nexus_tools.registry import Registration, ToolFilter, Workflows
+from nexus_tools.tool import ToolDefinition, ToolFqn
+from nexus_tools.workflow import Document, Vertex
+
+BRIEF, FLOW = "xyz.test.brief.tool@1", ToolFqn.parse("xyz.test.brief.flow@1")
+
+
+@pytest.fixture
+async def brief(registry):
+    """The catalogue of a domain that has one workflow, of one tool."""
+    ports = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    branch = {"type": "object", "properties": {"ok": ports}, "required": ["ok"]}
+    document = {
+        "fqn": BRIEF,
+        "url": "https://tools.example.com",
+        "input_schema": ports,
+        "output_schema": {"type": "object", "oneOf": [branch]},
+    }
+    await registry.register(Registration(ToolDefinition.parse(document), 0))
+    workflow = Document((Vertex("alone", BRIEF, entry_ports=("a",)),), ())
+    await Workflows(registry.client, registry.deployment).publish(workflow, FLOW)
+    brief = ToolFilter(domains=("xyz.test.brief",), state=ToolState.ACTIVE)
+    offers = WorkflowOffers(registry, brief, WorkflowTerms(4_096, 1_000))
+    return WorkflowCatalogue(offers, Unasked())
+
+
+class Unasked:
+    """No call comes here."""
+
+
+async def test_a_workflow_is_on_offer_as_long_as_its_tools_are_active(registry, brief):
+    found = await brief.find(FLOW)
+    assert (await brief.page(None, 9)).definitions == (found,)
+    await registry.unregister(ToolFqn.parse(BRIEF))
+    assert await brief.find(FLOW) is None
+    assert (await brief.page(None, 8)).definitions == ()
+    with pytest.raises(NotNowError) as refused:
+        await brief.call(found, {"a": 1}, quiet)
+    assert refused.value.code == "workflow_not_offered"
+
+
+# --- Calls
+
+
+async def quiet(message):
+    """Listen to nothing."""
+
+
+async def begun(calls, halves):
+    """A call that waits for a Leader, and the id of its execution."""
+    said = asyncio.Queue()
+    running = asyncio.create_task(calls.call(halves, {"dividend": 84}, said.put))
+    place = (await said.get()).split()[2].rstrip(",")
+    assert (await said.get()).startswith("carried by the leader 0x")
+    return running, place
+
+
+async def test_an_execution_that_goes_on_at_the_end_of_the_server_is_named(calls, halves):
+    warned, budget = [], Budget(10**9)
+    opened = calls(budget, warned.append)
+    running, place = await begun(opened, halves)
+    await opened.close()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert [f"`nexus-tools workflow cancel {place}` ends it" in each for each in warned] == [True]
+    assert budget.spent_mist > halves.funds_mist / 2
+
+
+async def test_a_call_that_nobody_waits_for_any_more_goes_on(calls, halves):
+    opened = calls(Budget(10**9))
+    running, _ = await begun(opened, halves)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    [task] = opened._paid._running
+    assert not task.done()
+    await opened.close()
+    assert task.done()
+
+
+async def test_a_call_that_is_given_up_before_it_is_paid_costs_nothing(calls, halves):
+    budget = Budget(10**9)
+    opened = calls(budget)
+    running = asyncio.create_task(opened.call(halves, {"dividend": 84}, quiet))
+    await asyncio.sleep(0)  # it begins to read the chain
+    await asyncio.sleep(0)
+    running.cancel()
+    [task] = opened._paid._running
+    await asyncio.wait([running, task])
+    assert (task.cancelled(), budget.spent_mist) == (True, 0)
+
+
+async def test_what_one_call_reserves_is_there_for_no_other(calls, halves):
+    opened = calls(Budget(int(1.5 * halves.funds_mist)))
+    running, _ = await begun(opened, halves)
+    with pytest.raises(NotNowError) as refused:
+        await opened.call(halves, {"dividend": 84}, quiet)
+    assert refused.value.code == "budget_spent"
+    assert not running.done()
+    await opened.close()
+
+
+async def test_what_no_leader_carried_in_time_comes_back(calls, halves, user, monkeypatch):
+    """The hour of the execution passes as soon as it was begun."""
+    monkeypatch.setattr("nexus_tools.lending.mcp.executions._GRACE_S", -3_599.9)
+    budget = Budget(10**9)
+
+    async def hear(message):
+        if message.startswith("carried by"):
+            await to_thread.run_sync(lambda: user.json("localnet", "advance-clock", "1h"))
+
+    answer = await calls(budget).call(halves, {"dividend": 84}, hear)
+    assert answer.variant == "err_timed_out"
+    assert answer.ports["outputs"] == {}
+    assert budget.spent_mist < 30_000_000 < halves.funds_mist
