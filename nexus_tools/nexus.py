@@ -48,7 +48,7 @@ from nexus_tools.tool import Answer, Failure, InterfaceValidator, ToolFqn
 
 if TYPE_CHECKING:
     from nexus_tools.domain_proof import Proof
-    from nexus_tools.leader import Leader
+    from nexus_tools.leader import Fetch, Leader
 
 Event = TypeVar("Event", bound=RegistryEvent)
 
@@ -264,6 +264,7 @@ class Nexus:
         journal: Path | None = None,
         *,
         allow_loopback: bool = False,
+        storages: "Mapping[str, Fetch | str] | None" = None,
         **config: Any,
     ) -> "AsyncIterator[Leader]":
         """A leader at work until the block ends, under its name and with a key of its own.
@@ -272,8 +273,10 @@ class Nexus:
         registered. The owner's key makes it active, and inactive again in the end unless it was
         active before, so that no further invocation names it. Without a key one is made, where a
         faucet can fund it; without a journal (a SQLite file) it remembers nothing after the block.
-        `config` are further fields of `LeaderConfig`. Raises `key_missing`, `not_in_force`,
-        `settings_invalid`, and as `LeaderRegistry.register` and `Leader.run`.
+        `storages` say where inputs are had that are not on chain: a function, or a URL with
+        `{key}`, by the name of the storage. `config` are further fields of `LeaderConfig`. Raises
+        `key_missing`, `not_in_force`, `settings_invalid`, and as `LeaderRegistry.register` and
+        `Leader.run`.
         """
         # Late: the Leader brings an HTTP client and pydantic.
         from nexus_tools.leader import LOOPBACK, Leader, LeaderConfig  # noqa: PLC0415
@@ -289,8 +292,12 @@ class Nexus:
             await _fund(client)
             leaders = LeaderRegistry(client, self.deployment)
             leader_id = await stack.enter_async_context(_active_leader(leaders, name))
-            settings = LeaderConfig.load({}, journal=journal, **config)
-            leader = Leader(settings, client, [signer], self.deployment, leader_id)
+            known = storages or {}
+            urls = {name: each for name, each in known.items() if isinstance(each, str)}
+            functions = {name: each for name, each in known.items() if not isinstance(each, str)}
+            settings = LeaderConfig.load({}, journal=journal, storages=urls, **config)
+            named = (client, [signer], self.deployment, leader_id)
+            leader = Leader(settings, *named, storages=functions)
             await stack.enter_async_context(_running(leader))
             yield leader
 

@@ -6,6 +6,7 @@ import socket
 import socketserver
 import ssl
 import subprocess
+import sys
 import threading
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -162,6 +163,15 @@ def fixed_package(move_builder):
     """The package with another constant somewhere, and the same `VERSION`."""
     limit = "MAX_NAME_BYTES: u64 = "
     return _compiled(move_builder, "leader", f"{limit}200;", f"{limit}201;")
+
+
+@pytest.fixture(autouse=True)
+def _logs_nowhere_again():
+    """Where a test has had events told, they are not told in the next one: none reaches stdout."""
+    yield
+    structlog = sys.modules.get("structlog")
+    if structlog is not None:
+        structlog.reset_defaults()
 
 
 # --- A chain with the package

@@ -67,7 +67,8 @@ def test_a_run_that_does_not_use_it_imports_nothing_of_the_network():
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    rooms = ("directories", "errors", "late_imports", "pytest_plugin", "units", "version")
+    plugin = ("pytest_plugin", "pytest_plugin.given", "pytest_plugin.session")
+    rooms = ("directories", "errors", "late_imports", *plugin, "units", "version")
     imported = ["nexus_tools", *(f"nexus_tools.{each}" for each in rooms)]
     assert done.stdout.split() == imported
 

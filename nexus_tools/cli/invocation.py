@@ -26,7 +26,8 @@ _COLUMNS = {
 def command() -> None:
     """Find invocations that you requested, and delete them for their storage rebate.
 
-    `nexus-tools tool invoke` requests them, `nexus-tools tool outcome` shows one.
+    `nexus-tools tool invoke` requests them, `nexus-tools tool outcome` shows one. Those of the
+    executions of workflows are deleted by `nexus-tools workflow clean`.
     """
 
 
@@ -81,7 +82,7 @@ async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool)
         if closed:
             with session.output.progress("reading events"):
                 mine = await nexus.invocations.mine(session.own_address())
-            found = [each.id for each in mine if each.is_closed]
+            found = [each.id for each in mine if _can_be_deleted(each)]
         if not found:
             session.output.note("no closed invocation of yours is on chain")
             return
@@ -103,12 +104,17 @@ def _tell_of_the_rest(
 ) -> None:
     if behind > 0:
         output.note(f"{behind} more on the next page: --page")
-    closed = sum(each.is_closed for each in found)
+    closed = sum(map(_can_be_deleted, found))
     if closed and not everything:
         output.note(
             f"{closed} closed ones are still on chain: --all shows them,"
             " `nexus-tools invocation delete --closed` brings their storage rebate"
         )
+
+
+def _can_be_deleted(found: "Invocation") -> bool:
+    """Whether it is closed, and belongs to no execution, which deletes its own."""
+    return found.is_closed and found.attempt is None
 
 
 def invocation_document(found: "Invocation", now_ms: int) -> dict[str, Any]:

@@ -20,12 +20,15 @@ _AT_ONCE = 64
 async def healths(tools: "Sequence[Tool]") -> list[str]:
     """For each tool, an empty text if its server says that it is well, or what is wrong.
 
-    A certificate that only a Leader trusts counts as wrong here.
+    A function on chain has no server, and is well. A certificate that only a Leader trusts counts
+    as wrong here.
     """
     slots = asyncio.Semaphore(_AT_ONCE)
     async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
 
         async def ask(tool: "Tool") -> str:
+            if tool.definition.function is not None:
+                return ""
             async with slots:
                 return await _health(http, tool.definition.url)
 

@@ -1,12 +1,14 @@
 """The inputs of a workflow, as people give them to a command."""
 
-from collections.abc import Sequence
+import json
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from nexus_tools.cli.framework import read_json, read_option
-from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.errors import NexusError, UsageError, ValidationError
 
 INPUTS = click.option(
     "--input",
@@ -55,11 +57,19 @@ def _value(text: str) -> Any:
         return text
 
 
-def explained(error: UsageError) -> UsageError:
-    """The error with the option that helps."""
+def explained(error: NexusError, given: Mapping[str, Any]) -> NexusError:
+    """The error with the option that helps; `given` are the inputs by name."""
     if error.code == "input_missing":
         options = " ".join(f"--input {name}=…" for name in error.details["inputs"])
         error.hint = f"give {options}"
     if error.code == "group_missing":
         error.hint = "--group names one of them"
+    if error.code == "input_invalid":
+        names = [each["input"] for each in error.details.get("failures", ()) if "input" in each]
+        # What is a text and looks like JSON is read as JSON, which somebody may not have meant.
+        texts = [name for name in names if isinstance(given.get(name), int | float | None)]
+        if texts:
+            quoted = shlex.quote(json.dumps(json.dumps(given.get(texts[0]))))
+            as_text = f"to give it as text: --input {texts[0]}={quoted}"
+            error.hint = f"{error.hint}; {as_text}" if error.hint else as_text
     return error

@@ -74,7 +74,9 @@ from nexus_tools.tool.waiting import (
     WAIT,
     WAITING_MARGIN_MS,
     ask_definition,
+    asks_until_ms,
     wait_definition,
+    waits_until_ms,
 )
 
 if TYPE_CHECKING:
@@ -145,6 +147,7 @@ __all__ = [
     "ToolType",
     "annotations_of",
     "ask_definition",
+    "asks_until_ms",
     "canonical_json",
     "check_answer",
     "check_body",
@@ -180,6 +183,7 @@ __all__ = [
     "sign_response",
     "variants",
     "wait_definition",
+    "waits_until_ms",
     "with_annotations",
 ]
 

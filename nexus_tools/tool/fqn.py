@@ -68,4 +68,4 @@ def _label_problem(label: str) -> str:
 
 
 def _invalid(text: str, problem: str) -> ValidationError:
-    return ValidationError("fqn_invalid", f"{text!r} is no tool FQN: {problem}", hint=_HINT)
+    return ValidationError("fqn_invalid", f"{text!r} is no FQN: {problem}", hint=_HINT)

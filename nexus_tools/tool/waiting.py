@@ -1,5 +1,6 @@
 """The two tools that wait, which the Move package itself has: `ask` a person, `wait` for a time."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from nexus_tools.tool.definition import ToolDefinition
@@ -60,6 +61,19 @@ def wait_definition(package: str) -> ToolDefinition:
         inputs=_object(inputs, []) | either,
         variants={"over": _AT},
     )
+
+
+def asks_until_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
+    """Until when an answer counts, as the Move module `waiting` says; times are since 1970."""
+    latest_ms = expires_at_ms - WAITING_MARGIN_MS
+    within_ms = int(inputs.get("within_ms", latest_ms - requested_at_ms))
+    return min(requested_at_ms + within_ms, latest_ms)
+
+
+def waits_until_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
+    """When a `wait` is over, as `asks_until_ms`."""
+    until_ms = int(inputs.get("until_ms", requested_at_ms + int(inputs.get("for_ms", 0))))
+    return min(until_ms, expires_at_ms - WAITING_MARGIN_MS)
 
 
 def _definition(

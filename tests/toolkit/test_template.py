@@ -23,7 +23,7 @@ VALUES = {
 @pytest.fixture
 def project(tmp_path):
     """The project that the templates describe."""
-    [root] = [Path(place) / "tool" / "template" for place in cli.__path__]
+    [root] = [Path(place) / "tool" / "template_python" for place in cli.__path__]
     for source in root.rglob("*.template"):
         target = tmp_path / source.relative_to(root).with_suffix("")
         target.parent.mkdir(exist_ok=True)

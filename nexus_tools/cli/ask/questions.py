@@ -1,12 +1,26 @@
 """`nexus-tools ask list | answer`: what workflows wait for a person to say."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, asked, carry_out, reads, report, writes
+from nexus_tools.cli.framework import (
+    Output,
+    Session,
+    asked,
+    carry_out,
+    plain,
+    reads,
+    report,
+    writes,
+)
 from nexus_tools.errors import UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.package import Sent
+    from nexus_tools.registry import Question
 
 _COLUMNS = {
     "invocation": "Question",
@@ -49,7 +63,7 @@ async def list_questions(session: Session, *, everybody: bool) -> None:
         rows = [
             row
             | {
-                "asked": f"{units.duration(now_ms - row['asked_at_ms'])} ago",
+                "asked": units.ago(now_ms - row["asked_at_ms"]),
                 "until": units.utc(row["until_ms"]),
             }
             for row in rows
@@ -77,10 +91,38 @@ async def answer(
     place = Address.parse(question)
     done = f"{'approved' if approve else 'rejected'} {question}"
     async with session.nexus() as nexus:
+        found = await nexus.asks.get(place)
+        if found.ending:
+            session.output.warn(
+                f"the execution {found.execution} was {found.ending}: your answer only lets it end"
+            )
+
+        def confirmed(rehearsed: "Sent") -> str:
+            _show(session.output, found, approve=approve, note=note)
+            return asked(
+                f"{done}, with a fee of {units.sui(_fee_mist(nexus, rehearsed))} for you", rehearsed
+            )
+
         sent = await carry_out(
             session,
             nexus.asks,
             lambda service: service.answer(place, approve=approve, note=note),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=confirmed,
         )
-    report(session.output, sent, done, {"question": question, "approved": approve, "note": note})
+        fee_mist = _fee_mist(nexus, sent)
+    record = {"question": question, "approved": approve, "note": note, "fee_mist": fee_mist}
+    report(session.output, sent, done, record)
+
+
+def _show(output: Output, found: "Question", *, approve: bool, note: str) -> None:
+    """Say what is asked, and what is about to be said."""
+    output.note(plain(f"{found.workflow or found.requester} asks: {found.question}"))
+    said = f", with the note: {note}" if note else ""
+    output.note(plain(f"you say {'yes' if approve else 'no'}{said}"))
+
+
+def _fee_mist(nexus: "Nexus", sent: "Sent") -> int:
+    """What who answers gets for it."""
+    from nexus_tools.package.move.invocation import InvocationSettled
+
+    return nexus.asks.emitted(sent, InvocationSettled).fee_mist

@@ -1,6 +1,7 @@
 """What people hand to a command: JSON as text, a file, stdin; and secrets."""
 
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,15 @@ def read_json(name: str) -> Any:
 
 
 def read_bytes(name: str) -> bytes:
-    """What is in a file, or on stdin for `-`. Raises `file_unreadable`."""
+    """What is in a file, or on stdin for `-`, without a byte order mark.
+
+    Raises `file_unreadable`.
+    """
     if name == "-":
         with interruptible():
-            return sys.stdin.buffer.read()
+            return sys.stdin.buffer.read().removeprefix(BOM_UTF8)
     try:
-        return Path(name).expanduser().read_bytes()
+        return Path(name).expanduser().read_bytes().removeprefix(BOM_UTF8)
     except OSError as error:
         message = f"{name} cannot be read: {error.strerror}"
         raise UsageError("file_unreadable", message) from error

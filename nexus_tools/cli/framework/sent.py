@@ -44,12 +44,13 @@ def report(
         return
     shown = {key: value for key, value in record.items() if not isinstance(value, dict | list)}
     words = units.in_words(shown) | _for_people(document)
-    output.record(words, {key: _label(key) for key in words})
+    named = "name" if "workflow" in record else "tool"
+    output.record(words, {key: _label(key, named) for key in words})
 
 
-def _label(key: str) -> str:
-    """What people read before a value; an FQN is itself one, or names the tool."""
-    return "tool" if key == "fqn" else key if "." in key else key.replace("_", " ")
+def _label(key: str, named: str) -> str:
+    """What people read before a value; an FQN is itself one, or names what the record is of."""
+    return named if key == "fqn" else key if "." in key else key.replace("_", " ")
 
 
 def _of_all(documents: list[dict[str, Any]]) -> dict[str, Any]:

@@ -15,14 +15,14 @@ def check_empty(folder: Path, *, hint: str) -> None:
 
 
 def write_template(source: Traversable, target: Path, values: dict[str, str]) -> list[Path]:
-    """Fill in the templates of a folder; returns the files that were written."""
+    """Fill in the templates of a folder, and their names; returns the files that were written."""
     target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for entry in sorted(source.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
             written += write_template(entry, target / entry.name, values)
         elif entry.name.endswith(_SUFFIX):
-            path = target / entry.name.removesuffix(_SUFFIX)
+            path = target / _filled_in(entry.name.removesuffix(_SUFFIX), values)
             path.write_text(filled_in(entry, values), encoding="utf-8")
             written.append(path)
     return written
@@ -30,6 +30,10 @@ def write_template(source: Traversable, target: Path, values: dict[str, str]) ->
 
 def filled_in(template: Traversable, values: dict[str, str]) -> str:
     """The text of a template with its values."""
+    return _filled_in(template.read_text(encoding="utf-8"), values)
+
+
+def _filled_in(text: str, values: dict[str, str]) -> str:
     from string import Template
 
-    return Template(template.read_text(encoding="utf-8")).substitute(values)
+    return Template(text).substitute(values)

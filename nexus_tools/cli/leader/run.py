@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 _log = get_logger("nexus_tools.leader")
 
-_OPTIONS = ("journal", "health_host", "health_port", "max_concurrent", "max_concurrent_per_tool")
+_OPTIONS = (
+    *("journal", "health_host", "health_port", "max_concurrent", "max_concurrent_per_tool"),
+    "storages",
+)
 
 
 @click.command()
@@ -60,6 +63,14 @@ _OPTIONS = ("journal", "health_host", "health_port", "max_concurrent", "max_conc
 @click.option("--health-host", help="Serve them at this IP address; 127.0.0.1 by default.")
 @click.option("--max-concurrent", type=int, help="Tool calls at the same time.")
 @click.option("--max-concurrent-per-tool", type=int, help="Calls of one tool at the same time.")
+@click.option(
+    "--storage",
+    "storages",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Where inputs are fetched that are kept in this storage, not on chain: a URL with {key}"
+    " in it. May be repeated.",
+)
 @LOG_FORMAT
 @reads
 async def command(
@@ -218,5 +229,5 @@ def _config(
     journal = session.settings.data_directory / "leaders" / f"{leader_id}.sqlite"
     environment = {f"{LEADER_PREFIX}JOURNAL": str(journal), **os.environ}
     given = {name: options[name] for name in _OPTIONS} | reach(options)
-    overrides = {name: value for name, value in given.items() if value is not None}
+    overrides = {name: value for name, value in given.items() if value not in (None, ())}
     return LeaderConfig.load(environment, **overrides)

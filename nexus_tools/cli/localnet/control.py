@@ -1,6 +1,6 @@
 """Steering the running localnet: its clock, its epochs, its snapshots."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -8,9 +8,6 @@ from nexus_tools import units
 from nexus_tools.cli.framework import DURATION, Session, local, reads
 from nexus_tools.errors import NotNowError, UnreachableError, UsageError
 from nexus_tools.running_localnet import RunningLocalnet, require_localnet
-
-if TYPE_CHECKING:
-    from nexus_tools.client import Network
 
 _ADVANCE_CLOCK = "/sui.forking.v1alpha.ForkingService/AdvanceClock"
 _SEPARATOR = "-"
@@ -22,7 +19,9 @@ _GONE = "snapshot_gone"
 @reads
 async def advance_clock(session: Session, duration: int) -> None:
     """Let DURATION pass on the chain: `7d`, `1h30m`, `500ms`."""
-    now_ms = await _move_clock(session.network(), duration)
+    async with session.client() as client:
+        response = await client.connection.call(_ADVANCE_CLOCK, duration_ms=duration)
+    now_ms = int(response.timestamp_ms)
     session.output.done(f"it is {units.utc(now_ms)} on the localnet")
     if session.output.as_json:
         session.output.document({"time_ms": now_ms, "advanced_ms": duration})
@@ -70,22 +69,6 @@ async def revert(session: Session, name: str, *, yes: bool) -> None:
 
 
 # --- Through the localnet's port
-
-
-async def _move_clock(network: "Network", duration_ms: int) -> int:
-    """Let time pass; returns the time then, in ms since 1970.
-
-    Raises `node_unreachable`, and `node_unsupported` for a network whose clock cannot be moved.
-    """
-    from nexus_tools.client import Connection
-
-    connection = Connection(network)
-    connection.open()
-    try:
-        response = await connection.call(_ADVANCE_CLOCK, duration_ms=duration_ms)
-    finally:
-        await connection.close()
-    return int(response.timestamp_ms)
 
 
 def _parse_snapshot(name: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ COMMANDS = {
     "use": "Use a published package from now on.",
     "build": "Compile a Move package.",
     "test": "Run the unit tests of a Move package.",
+    "interface": "Write what our package offers, for yours to compile against.",
     "bindings": "Write a typed Python package for a Move package.",
 }
 PLACES = {

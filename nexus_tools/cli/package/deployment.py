@@ -15,10 +15,8 @@ from nexus_tools.cli.package.verification import explains_broken_rules
 from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from nexus_tools.client import Executed, SuiClient
-    from nexus_tools.localnet.compiler import BuiltPackage, Bundle
+    from nexus_tools.localnet.compiler import Bundle
     from nexus_tools.package import Deployment
     from nexus_tools.sui.address import Address
 
@@ -134,36 +132,14 @@ async def _compiled(
     ours: "Deployment | None" = None,
 ) -> Modules:
     """The modules in a folder; those that depend on our packages are linked to `ours`."""
-    from nexus_tools.sui.address import Address
+    from nexus_tools.move_project import build_linked
 
-    packages = {} if ours is None else ours.by_name()
-    published = {name: bytes(each.original_id) for name, each in packages.items()}
+    def build() -> Modules:
+        builder, checkouts = compilation.builder(session), compilation.checkouts
+        return Modules(*build_linked(builder, folder, ours, checkouts=checkouts, bundle=bundle))
+
     with session.output.progress(f"compiling {folder}"):
-        built = await asyncio.to_thread(
-            _built, session, folder, compilation, bundle=bundle, published=published
-        )
-    newest = {each.original_id: each.id for each in packages.values()}
-    dependencies = [Address(each) for each in built.dependencies]
-    return Modules(built.modules, tuple(newest.get(each, each) for each in dependencies))
-
-
-def _built(
-    session: Session,
-    folder: Path,
-    compilation: Compilation,
-    *,
-    bundle: "Bundle | None",
-    published: "Mapping[str, bytes]",
-) -> "BuiltPackage":
-    from nexus_tools.localnet.compiler import build_to_publish
-
-    return build_to_publish(
-        compilation.builder(session),
-        folder,
-        checkouts=compilation.checkouts,
-        bundle=bundle,
-        published=published,
-    )
+        return await asyncio.to_thread(build)
 
 
 async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:

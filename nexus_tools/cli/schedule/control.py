@@ -58,7 +58,31 @@ async def cancel(session: Session, schedule: str) -> None:
     It is deleted, too, for its storage rebate; while an execution runs, the same command does that
     later.
     """
-    await _act(session, schedule, lambda service, place: service.cancel(place), "cancelled")
+    from nexus_tools.sui.address import Address
+
+    place = Address.parse(schedule)
+    async with session.nexus() as nexus:
+        back_mist = nexus.schedules.back_mist
+        sent = await carry_out(
+            session,
+            nexus.schedules,
+            lambda service: service.cancel(place),
+            question=lambda rehearsed: asked(_cancelled(schedule, back_mist(rehearsed)), rehearsed),
+        )
+    back = back_mist(sent)
+    report(
+        session.output,
+        sent,
+        _cancelled(schedule, back),
+        {"schedule": schedule, "back_mist": back},
+    )
+    is_deleted = any(event.type.name == "ScheduleDeleted" for event in sent.events)
+    if not (is_deleted or session.dry_run):
+        session.output.note("an execution still runs: the same command takes back what it leaves")
+
+
+def _cancelled(schedule: str, back_mist: int) -> str:
+    return f"cancelled the schedule {schedule}: {units.sui(back_mist)} came back"
 
 
 async def _act(

@@ -8,19 +8,24 @@ from nexus_tools import units
 from nexus_tools.cli.framework import Session, reads
 
 if TYPE_CHECKING:
-    from nexus_tools.package.move.workflows.schedule import Order, Schedule
+    from nexus_tools.cli.framework import Output
+    from nexus_tools.package.move.workflows.schedule import Order
     from nexus_tools.package.move.workflows.timing import Timing
+    from nexus_tools.registry import ScheduleStanding
 
 _COLUMNS = {
     "schedule": "Schedule",
+    "workflow": "Workflow",
     "state": "State",
     "next": "Next",
     "begun": "Begun",
     "running": "Running",
     "funds": "Funds",
 }
+_FAILED = ("completed_with_failures", "terminated", "timed_out")
 _EXECUTIONS = {
     "execution": "Execution",
+    "status": "Status",
     "planned": "Planned",
     "missed": "Missed",
     "fee": "Fee",
@@ -34,17 +39,19 @@ async def list_schedules(session: Session) -> None:
     """List the schedules of the wallet that are not deleted, the oldest first.
 
     They are found by events, so a node tells of those that it keeps events of. With --json:
-    `schedule`, `dag`, `state`, `next_at_ms`, `begun`, `running`, `failures` and `funds_mist`.
+    `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `begun`, `running`, `failures`,
+    `funds_mist`, and `to_collect_mist` of them, which executions left that have ended.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
-            found = await nexus.schedules.list(session.own_address())
-            now_ms = await nexus.client.now_ms()
+            found = await nexus.schedules.standings(session.own_address())
     rows = [schedule_document(each) for each in found]
     if not session.output.as_json:
-        rows = [_for_people(row, now_ms) for row in rows]
+        rows = [_for_people(each, row) for each, row in zip(found, rows, strict=True)]
     empty = "you have no schedule: `nexus-tools schedule create` makes one"
     session.output.table(rows, _COLUMNS, empty=empty)
+    for each in found:
+        _advise(session.output, each)
 
 
 @click.command()
@@ -56,59 +63,68 @@ async def list_schedules(session: Session) -> None:
 async def show(session: Session, schedule: str, last: int) -> None:
     """Show a SCHEDULE, to what its owner agreed, and what it began, the newest first.
 
-    With --json, besides what `list` has: `when`, `each_mist`, `keeper_fee_mist`, `overlaps`,
-    `max_failures`, `max_executions`, `leaders` and `executions`.
+    With --json, besides what `list` has: `when`, `max_late_ms`, `each_mist`, `keeper_fee_mist`,
+    `overlaps`, `max_failures`, `max_executions`, `leaders` and `executions`.
     """
+    from nexus_tools.package.move.workflows.execution import Execution
+    from nexus_tools.registry import status_of
     from nexus_tools.sui.address import Address
 
     async with session.nexus(signing=False) as nexus:
         place = Address.parse(schedule)
-        found = await nexus.schedules.get(place)
-        order = await nexus.schedules.order(place)
         with session.output.progress("reading events"):
-            began = await nexus.schedules.executions(place)
-            now_ms = await nexus.client.now_ms()
+            found = await nexus.schedules.standing(place)
+            began = (await nexus.schedules.executions(place))[-last:]
+            kept = await nexus.executions.find_all([each.execution for each in began], Execution)
     executions = [
         {
             "execution": str(each.execution),
+            "status": "cleaned" if execution is None else status_of(execution).value,
             "planned_at_ms": each.planned_at_ms,
             "missed": each.missed,
             "fee_mist": each.fee_mist,
             "stored_mist": each.stored_mist,
         }
-        for each in reversed(began[-last:])
+        for each, execution in reversed([*zip(began, kept, strict=True)])
     ]
-    document = schedule_document(found) | _order_document(order)
+    document = schedule_document(found) | _order_document(found.order)
     if session.output.as_json:
         session.output.document(document | {"executions": executions})
         return
-    words = _for_people(document, now_ms)
+    words = _for_people(found, document)
     words["leaders"] = ", ".join(document["leaders"])
+    if found.to_collect_mist:
+        words["funds"] += f", {units.sui(found.to_collect_mist)} of it left by what has ended"
     session.output.record(words)
     rows = [units.in_words(each) for each in executions]
     session.output.table(rows, _EXECUTIONS, empty="it has begun nothing yet")
-    if document["state"] == "active" and found.funds_mist < order.each_mist:
-        hint = f"`nexus-tools schedule refill {schedule} AMOUNT` adds to them"
-        session.output.warn(f"its funds are short of the next execution: {hint}")
+    for each in executions:
+        if each["status"] in _FAILED:
+            session.output.note(f"why: `nexus-tools workflow show {each['execution']}`")
+            break
+    _advise(session.output, found)
 
 
-def schedule_document(found: "Schedule") -> dict[str, Any]:
-    """A schedule as JSON: amounts in MIST, times in ms."""
+def schedule_document(found: "ScheduleStanding") -> dict[str, Any]:
+    """A schedule as JSON: amounts in MIST, times in ms; what has ended does not run."""
     return {
-        "schedule": str(found.id),
-        "dag": str(found.dag),
+        "schedule": str(found.schedule.id),
+        "workflow": str(found.workflow.fqn),
+        "dag": str(found.schedule.dag),
         "state": found.state.value,
         "next_at_ms": found.next_at_ms,
-        "begun": found.begun,
-        "running": found.running,
+        "begun": found.schedule.begun,
+        "running": found.schedule.running - len(found.left),
         "failures": found.failures,
         "funds_mist": found.funds_mist,
+        "to_collect_mist": found.to_collect_mist,
     }
 
 
 def _order_document(order: "Order") -> dict[str, Any]:
     return {
         "when": in_words(order.timing),
+        "max_late_ms": order.timing.max_late_ms,
         "each_mist": order.each_mist,
         "keeper_fee_mist": order.keeper_fee_mist,
         "overlaps": order.overlaps,
@@ -133,11 +149,32 @@ def in_words(timing: "Timing") -> str:
             return f"on {event}{pause}"
 
 
-def _for_people(document: dict[str, Any], now_ms: int) -> dict[str, Any]:
+def _for_people(found: "ScheduleStanding", document: dict[str, Any]) -> dict[str, Any]:
     words = units.in_words(document)
-    next_at_ms = document["next_at_ms"]
-    if document["state"] != "active":
-        words["next"] = None
-    elif next_at_ms is not None:
-        words["next"] = units.utc(next_at_ms, now_ms) if next_at_ms > now_ms else "now"
+    del words["dag"], words["to_collect"]
+    words["next"] = _next_in_words(found) if found.state.value == "active" else None
     return words
+
+
+def _next_in_words(found: "ScheduleStanding") -> str:
+    """When an active schedule begins something next."""
+    if found.next_at_ms is None:
+        return "with the next event"
+    if found.next_at_ms <= found.now_ms:
+        return "now"
+    time = units.utc(found.next_at_ms, found.now_ms)
+    return f"by an event from {time} on" if found.is_by_event else time
+
+
+def _advise(output: "Output", found: "ScheduleStanding") -> None:
+    """What its owner should do about a schedule: fill it up, or take back what it has."""
+    place, state = found.schedule.id, found.state.value
+    if state == "active" and found.lacks_mist:
+        needed, lacking = units.sui(found.needed_mist), units.rounded_up(found.lacks_mist)
+        output.warn(
+            f"the funds of {place} are short of the next execution, which takes up to {needed}:"
+            f" `nexus-tools schedule refill {place} {lacking}` adds what is lacking"
+        )
+    if state in {"finished", "cancelled"} and found.funds_mist:
+        back = units.sui(found.funds_mist)
+        output.note(f"next: `nexus-tools schedule cancel {place}` takes back the {back} of it")

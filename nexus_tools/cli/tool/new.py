@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING
 import click
 
 from nexus_tools.cli.framework import Session, check_empty, local, write_template
+from nexus_tools.cli.package.interface import write_interface
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.tool import ToolFqn
 
 _DEFAULT_DOMAIN = "xyz.example"
+# Keywords of Move that are none of Python, and what the template of a package imports.
+_TAKEN_IN_MOVE = (
+    *("abort", "acquires", "const", "copy", "else", "entry", "enum", "friend", "fun", "has"),
+    *("invariant", "let", "loop", "macro", "match", "module", "move", "mut", "native", "package"),
+    *("phantom", "public", "script", "spec", "struct", "type", "use", "std", "sui"),
+    *("nexus_tools", "json", "value", "on_chain_call"),
+)
+_TEMPLATES = {"python": "template_python", "move": "template_move"}
 
 
 @click.command()
@@ -24,8 +33,17 @@ _DEFAULT_DOMAIN = "xyz.example"
     type=click.Path(file_okay=False, path_type=Path),
     help="The folder of the project; NAME by default.",
 )
+@click.option(
+    "--template",
+    type=click.Choice(["python", "move"]),
+    default="python",
+    show_default=True,
+    help="A server in Python, or a Move function that is called on chain.",
+)
 @local
-def command(session: Session, name: str, fqn: str | None, directory: Path | None) -> None:
+def command(
+    session: Session, name: str, fqn: str | None, directory: Path | None, template: str
+) -> None:
     """Write a project with a tool and its test, into a new folder.
 
     It passes its tests and `nexus-tools tool validate` as it is.
@@ -40,14 +58,18 @@ def command(session: Session, name: str, fqn: str | None, directory: Path | None
         "fqn": str(tool),
         "function": _function(tool.name),
         "invoke": protocol.INVOKE,
+        "witness": _function(tool.name).upper(),
     }
-    written = write_template(files("nexus_tools.cli.tool") / "template", folder, values)
+    written = write_template(files("nexus_tools.cli.tool") / _TEMPLATES[template], folder, values)
+    if template == "move":
+        written += write_interface(folder / "interface")
     session.output.done(f"wrote the tool {tool} to {folder}")
     if session.output.as_json:
         paths = [str(path) for path in written]
         session.output.document({"fqn": str(tool), "directory": str(folder), "files": paths})
         return
-    session.output.note(f"next: cd {folder} && nexus-tools tool serve tools.py")
+    then = "tool validate ." if template == "move" else "tool serve tools.py"
+    session.output.note(f"next: cd {folder} && nexus-tools {then}")
 
 
 def _of_name(name: str) -> "ToolFqn":
@@ -65,9 +87,9 @@ def _of_name(name: str) -> "ToolFqn":
 
 
 def _function(name: str) -> str:
-    """A name for the function that neither Python, pytest nor the templates use already."""
+    """A name for the function that nothing has: Python, Move, pytest and the templates."""
     function = name.replace("-", "_")
-    taken = ("tool", "tools", "client", "pytest")
+    taken = ("tool", "tools", "client", "pytest", *_TAKEN_IN_MOVE)
     if keyword.iskeyword(function) or function in taken or function.startswith("test"):
         return f"run_{function}"
     return function

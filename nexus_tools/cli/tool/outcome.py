@@ -129,7 +129,7 @@ def _state(found: "Invocation", closing: Any) -> dict[str, Any]:
     state = found.state
     document: dict[str, Any] = {"state": type(state).__name__.lower()}
     if isinstance(state, State.Settled):
-        document |= {"variant": state.variant, "ports": state.ports.as_json()}
+        document |= {"variant": state.variant, "ports": state.ports.with_places()}
         document |= {"leader": str(state.leader), "closed_at_ms": state.settled_at_ms}
     elif isinstance(state, State.Failed):
         document |= {"reason": state.reason, "detail": getattr(closing, "detail", None)}

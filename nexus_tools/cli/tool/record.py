@@ -16,6 +16,7 @@ LABELS = {
     "fqn": "tool",
     "state": "state",
     "url": "URL",
+    "function": "function",
     "description": "description",
     "timeout": "timeout",
     "price": "price",
@@ -79,7 +80,7 @@ def _document(tool: Tool, name: Name, now_ms: int) -> dict[str, Any]:
         "index": tool.index,
         "registered_at_ms": tool.registered_at_ms,
         **collateral_document(tool.collateral, now_ms),
-        **_schemas(tool),
+        **_interface(tool),
     }
 
 
@@ -95,6 +96,10 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
     signed = "signed" if document["requires_signed_outcome"] else None
     terms = [each for each in (signed, f"room for {room} bytes at least" if room else None) if each]
     words["outcome"] = ", ".join(terms) or None
+    if function := document.get("function"):
+        objects = units.count(len(function["objects"]), "object")
+        closed = f"closed by {function['closed_by']}"
+        words["function"] = f"{units.sui(function['gas'])} of gas, with {objects}, {closed}"
     return words
 
 
@@ -112,10 +117,11 @@ def ports(document: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _schemas(tool: Tool) -> dict[str, Any]:
-    """Both schemas; None where a stranger registered what is no JSON."""
+def _interface(tool: Tool) -> dict[str, Any]:
+    """Both schemas, None where a stranger registered what is no JSON, and the function if any."""
     try:
         document = tool.definition.document()
     except ValidationError:
         return {"input_schema": None, "output_schema": None}
-    return {name: document[name] for name in ("input_schema", "output_schema")}
+    names = ("input_schema", "output_schema", "function")
+    return {name: document[name] for name in names if name in document}

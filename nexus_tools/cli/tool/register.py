@@ -82,7 +82,7 @@ async def command(
     if waiting:
         definitions = await _own(session)
     elif url is None:
-        definitions = await _from_file(session, str(from_meta), package)
+        definitions = await read_definitions(session, str(from_meta), package)
     else:
         definitions = await _from_server(session, url, ca_file, every=every, unchecked=unchecked)
     await register(session, definitions, terms)
@@ -276,10 +276,13 @@ def _report(output: Output, done: _Registered, agreed: Agreement) -> None:
     report(output, done.sent, what, record)
 
 
-async def _from_file(
+async def read_definitions(
     session: Session, name: str, package: str | None
 ) -> "tuple[ToolDefinition, ...]":
-    """Definitions from a file or stdin. Raises as `ToolDefinition.parse` does."""
+    """Definitions from a file or stdin, those of on-chain tools for a package.
+
+    Raises `definitions_missing`, and as `ToolDefinition.parse` and `placed` do.
+    """
     from nexus_tools.cli.framework import read_json
     from nexus_tools.registry import placed
     from nexus_tools.sui.address import Address

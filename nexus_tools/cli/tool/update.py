@@ -1,5 +1,6 @@
 """`nexus-tools tool update`: what may change of a registered tool."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,17 @@ from nexus_tools.cli.framework import (
     DURATION,
     Session,
     carry_out,
+    complete_files,
     complete_fqns,
     report,
     writes,
 )
+from nexus_tools.cli.tool.register import read_definitions
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.package.move.tool import Tool
+    from nexus_tools.tool import ToolDefinition
 
 
 @click.command()
@@ -39,6 +43,15 @@ if TYPE_CHECKING:
     default=None,
     help="Whether an invocation is settled only with the tool's signature of the answer.",
 )
+@click.option(
+    "--from-meta",
+    metavar="FILE|-",
+    shell_complete=complete_files,
+    help="Read URL, description, timeout and function from a definition.",
+)
+@click.option(
+    "--package", metavar="ID", help="With --from-meta: the package that the module is in now."
+)
 @click.option("--unchecked", is_flag=True, help="Do not call the tool at a new URL to check it.")
 @CA_FILE
 @writes
@@ -53,6 +66,8 @@ async def command(
     payout: str | None,
     min_outcome_bytes: int | None,
     requires_signed_outcome: bool | None,
+    from_meta: str | None,
+    package: str | None,
     unchecked: bool,
     ca_file: Path | None,
 ) -> None:
@@ -60,6 +75,9 @@ async def command(
 
     The owner may change everything; an operator the URL, the timeout, the price and the least room
     for an outcome. Schemas never change: register the next version instead.
+
+    An on-chain tool goes with its package: --from-meta and --package of the new version say where
+    its function is, and what it takes. Its witness stays.
     """
     from nexus_tools.tool import ToolFqn
 
@@ -74,24 +92,56 @@ async def command(
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     name = ToolFqn.parse(fqn)
-    if not changes:
+    if not changes and from_meta is None:
         raise UsageError(
             "nothing_to_update",
             f"nothing of {name} is to be changed",
             hint="name at least one of --url, --description, --timeout, --price, --payout,"
-            " --min-outcome-bytes, --require-signed-outcome",
+            " --min-outcome-bytes, --require-signed-outcome, --from-meta",
         )
     async with session.nexus() as nexus:
-        if url is not None and not unchecked:
-            await _check_moved(session, await nexus.tools.get(name), url, ca_file)
+        tool = await nexus.tools.get(name)
+        if from_meta is not None:
+            definitions = await read_definitions(session, from_meta, package)
+            changes = _changes(tool, definitions, from_meta) | changes
+        if "url" in changes and tool.definition.function is None and not unchecked:
+            await _check_moved(session, tool, changes["url"], ca_file)
         sent = await carry_out(
             session,
             nexus.tools,
             lambda service: service.update(name, **changes),
             question=lambda _: f"Change {', '.join(changes)} of {fqn}?",
         )
-    facts = {key: value if isinstance(value, int) else str(value) for key, value in changes.items()}
+    facts = {key: _shown(value) for key, value in changes.items()}
     report(session.output, sent, f"updated {fqn}", {"fqn": fqn, **facts})
+
+
+def _changes(tool: "Tool", definitions: "Sequence[ToolDefinition]", name: str) -> dict[str, Any]:
+    """What a definition says otherwise than the registered one.
+
+    Raises `definitions_missing` if the tool has none, and `definition_differs` for other schemas.
+    """
+    registered = tool.definition.parse()
+    definition = next((each for each in definitions if each.fqn == registered.fqn), None)
+    if definition is None:
+        raise UsageError("definitions_missing", f"{name} has no definition of {tool.fqn}")
+    if definition.type != registered.type or not definition.has_interface_of(registered):
+        raise ValidationError(
+            "definition_differs",
+            f"{tool.fqn} is registered with other schemas than those in {name}",
+            hint="schemas never change: register the next version",
+        )
+    fields = ("url", "description", "timeout_ms", "function")
+    pairs = ((each, getattr(definition, each), getattr(registered, each)) for each in fields)
+    return {each: new for each, new, former in pairs if new != former}
+
+
+def _shown(value: Any) -> Any:
+    from nexus_tools.tool import MoveFunction
+
+    if isinstance(value, MoveFunction):
+        return value.as_json()
+    return value if isinstance(value, int) else str(value)
 
 
 async def _check_moved(session: Session, tool: "Tool", url: str, ca_file: Path | None) -> None:

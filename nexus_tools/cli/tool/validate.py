@@ -1,5 +1,6 @@
 """`nexus-tools tool validate`: whether a tool keeps the protocol."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,15 +20,28 @@ _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-",
 
 
 @click.command()
-@click.argument("url")
+@click.argument("place", metavar="URL|FOLDER")
 @CA_FILE
 @local
-async def command(session: Session, url: str, ca_file: Path | None) -> None:
+async def command(session: Session, place: str, ca_file: Path | None) -> None:
     """Check whether the tool at URL keeps the protocol, with real tool calls.
 
     It is called twice: with an example of a valid input, and with an input that it has to refuse.
     The exit code is 7 if a check fails, and 6 if the tool does not respond.
+
+    In the FOLDER of a Move package the on-chain tools are checked whose definitions stand beside
+    Move.toml: it is published on a localnet of its own, where a Leader calls each of them.
     """
+    from nexus_tools.move_project import is_move_project
+
+    if is_move_project(Path(place)):
+        await _move_project(session, Path(place))
+    else:
+        await _served(session, place, ca_file)
+
+
+async def _served(session: Session, url: str, ca_file: Path | None) -> None:
+    """Check a tool on a server."""
     from nexus_tools.cli.tool.served_definitions import open_http
     from nexus_tools.toolkit import check_tool
 
@@ -49,6 +63,31 @@ async def command(session: Session, url: str, ca_file: Path | None) -> None:
     require_passed(url, checks)
 
 
+async def _move_project(session: Session, folder: Path) -> None:
+    """Check the on-chain tools of a Move package."""
+    from nexus_tools.cli.package.compiler import Compilation
+    from nexus_tools.cli.tool.move_checks import check_move_project
+    from nexus_tools.move_project import MoveProject
+
+    project = MoveProject.read(folder)
+    with session.output.progress("preparing the compiler"):
+        builder = await asyncio.to_thread(Compilation().builder, session)
+    checks, rows, shown = [], [], ""
+    with session.output.progress(f"checking {folder} on a localnet"):
+        async for file, check in check_move_project(project, builder):
+            checks.append(check)
+            rows.append({"file": file} | _row(check))
+            if not session.output.as_json:
+                if file != shown:
+                    click.echo(plain(file))
+                    shown = file
+                _print(check)
+    if session.output.as_json:
+        passed = not any(check.status == "failed" for check in checks)
+        session.output.document({"folder": str(folder), "passed": passed, "checks": rows})
+    require_passed(str(folder), checks)
+
+
 async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "Check":
     """The check; at the root of a server with several tools it says which URLs these have."""
     from nexus_tools.cli.tool.served_definitions import served_urls
@@ -64,12 +103,18 @@ async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "
 
 
 async def require_conforming(session: Session, url: str, http: "httpx.AsyncClient") -> None:
-    """Check the running tool at `url`. Raises as `require_passed` does."""
+    """Check a running tool before its URL goes on chain. Raises as `require_passed` does."""
     from nexus_tools.toolkit import check_tool
 
     with session.output.progress(f"checking {url}"):
         checks = [check async for check in check_tool(url, http)]
-    require_passed(url, checks)
+    try:
+        require_passed(url, checks)
+    except ValidationError as error:
+        error.hint += (
+            f"; `nexus-tools tool validate {url}` shows all checks, --unchecked skips them"
+        )
+        raise
 
 
 def require_passed(url: str, checks: "list[Check]") -> None:

@@ -14,6 +14,7 @@ async def command(session: Session, *, execution: str, expired: bool) -> None:
 
     What is under way is still closed and paid; then it has ended.
     """
+    from nexus_tools.package.move.workflows.execution import ExecutionStopped
     from nexus_tools.sui.address import Address
 
     place, done = Address.parse(execution), f"cancelled {execution}"
@@ -24,6 +25,10 @@ async def command(session: Session, *, execution: str, expired: bool) -> None:
             lambda service: service.expire(place) if expired else service.cancel(place),
             question=lambda sent: asked(done, sent),
         )
+        stops = nexus.executions.has_emitted(sent, ExecutionStopped)
     report(session.output, sent, done, {"execution": execution})
     if not (session.dry_run or session.output.as_json):
-        session.output.note(f"next: nexus-tools workflow clean {execution}")
+        if stops:
+            session.output.note("what is under way is still closed, and then it has ended")
+        verb = "watch" if stops else "clean"
+        session.output.note(f"next: nexus-tools workflow {verb} {execution}")

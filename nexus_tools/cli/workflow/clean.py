@@ -31,9 +31,8 @@ async def command(session: Session, *, execution: str) -> None:
             cleaned = await nexus.executions.clean(place, on_sent=told)
     back_mist = cleaned.back_mist
     what = f"{units.sui(back_mist)} came back" if back_mist >= 0 else "it cost more than it brought"
-    report(
-        output,
-        cleaned.sent,
-        f"deleted {execution}: {what}",
-        {"execution": execution, "back_mist": back_mist},
-    )
+    done = f"deleted {execution}"
+    if cleaned.unsent:
+        done = f"the first of {cleaned.unsent + 1} transactions that delete {execution}"
+    record = {"execution": execution, "back_mist": back_mist}
+    report(output, cleaned.sent, f"{done}: {what}", record)

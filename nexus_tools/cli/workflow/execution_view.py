@@ -1,15 +1,17 @@
 """An execution as commands print it: how far it is, why walks failed, what it came to."""
 
 import json
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, plain, print_drawn
+from nexus_tools.cli.workflow.waits import sentences, telling, waits_document
 from nexus_tools.errors import NexusError
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
-    from nexus_tools.registry import ExecutionState, RunState
+    from nexus_tools.registry import ExecutionState, RunState, Wait
     from nexus_tools.sui.address import Address
 
 _LABELS = {
@@ -19,14 +21,10 @@ _LABELS = {
     "owner": "owner",
     "leaders": "leaders",
     "funds": "funds",
+    "spent": "spent",
     "steps": "steps",
     "deadline": "deadline",
     "ended": "ended",
-}
-_EARLY_ENDS = {
-    "terminated": "was terminated",
-    "cancelled": "was cancelled",
-    "timed_out": "timed out",
 }
 
 
@@ -37,31 +35,53 @@ async def show_execution(session: Session, execution: str) -> None:
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the execution"):
             state = await nexus.executions.state(Address.parse(execution))
+            waits = await nexus.executions.waits(state)
+            spent_mist = await nexus.executions.spent_mist(state)
     if session.output.as_json:
-        session.output.document(state_document(state))
+        session.output.document(state_document(state, waits, spent_mist))
         return
-    session.output.record(_facts(state), _LABELS)
+    session.output.record(_facts(state, spent_mist), _LABELS)
     print_drawn(lambda width: picture(state, width))
     print_outcome(session.output, state)
+    print_waits(session.output, waits)
     print_next(session.output, state)
 
 
 def picture(state: "ExecutionState", width: int) -> Any:
-    """The workflow with what has come of its vertices."""
-    from nexus_tools.workflow import draw_terminal
+    """The workflow with what has come of its vertices, and what the signs in them mean."""
+    from rich.console import Group
+    from rich.text import Text
 
-    return draw_terminal(state.workflow.document, width, state.vertex_states())
+    from nexus_tools.workflow import Phase, draw_terminal
+
+    states = state.vertex_states()
+    phases = {phase for each in states.values() for phase, _ in each.counts()}
+    signs = "  ".join(f"{each.symbol} {each.value}" for each in Phase if each in phases)
+    drawn = draw_terminal(state.workflow.document, width, states)
+    return Group(drawn, Text(f"runs: {signs}", style="dim")) if signs else drawn
 
 
-def print_outcome(output: Output, state: "ExecutionState") -> None:
-    """Print results, and a warning for each failure and for what did not start."""
+def print_outcome(output: Output, state: "ExecutionState", *, ends: bool = False) -> None:
+    """Print results, a warning for each failure, and what did not start: that may be as planned.
+
+    Where the command `ends` with it, what terminated it is left to the error.
+    """
     results = {plain(each.label): _in_json(each.value) for each in state.results}
     if results:
         output.record(results, {label: label for label in results}, title="Results")
     for failure in state.failures:
-        output.warn(plain(failure.sentence))
+        if not (ends and failure is state.fatal):
+            output.warn(plain(failure.sentence))
+            if failure.next_step:
+                output.note(f"  {failure.next_step}")
     for each in state.waiting if state.is_ended else ():
-        output.warn(f"{each.run} did not start: nothing came for {', '.join(each.missing)}")
+        output.note(plain(each.sentence))
+
+
+def print_waits(output: Output, waits: "Sequence[Wait]") -> None:
+    """Say what a running execution waits for."""
+    for each in sentences(waits):
+        output.note(f"▸ {each}")
 
 
 def print_next(output: Output, state: "ExecutionState") -> None:
@@ -83,13 +103,13 @@ def print_end(output: Output, state: "ExecutionState") -> None:
 
 def require_success(state: "ExecutionState") -> None:
     """Raises `workflow_failed` if the execution ended before it was done."""
-    end = _EARLY_ENDS.get(state.status)
-    if end:
-        why = f": {state.failures[0].sentence}" if state.failures else ""
+    if state.early_end:
+        far = f"`nexus-tools workflow show {state.execution.id}` shows how far it came"
+        better = state.fatal.next_step if state.fatal else ""
         raise NexusError(
             "workflow_failed",
-            f"the execution {state.execution.id} {end}{plain(why)}",
-            hint=f"`nexus-tools workflow show {state.execution.id}` shows how far it came",
+            plain(state.early_end),
+            hint=f"{better}, and {far}" if better else far,
             details={"execution": str(state.execution.id), "status": state.status.value},
         )
 
@@ -101,8 +121,10 @@ async def finished(session: Session, nexus: "Nexus", execution: "Address") -> "E
     from nexus_tools.errors import UnreachableError
 
     try:
+        tell = (lambda _: None) if session.output.as_json else _teller(session.output)
         with session.output.progress("waiting for its end"):
-            return await nexus.executions.wait(execution)
+            async with telling(nexus, execution, tell, lambda _: None):
+                return await nexus.executions.wait(execution)
     except (CancelledError, UnreachableError):
         session.output.warn(
             f"the execution {execution} goes on without you:"
@@ -112,8 +134,10 @@ async def finished(session: Session, nexus: "Nexus", execution: "Address") -> "E
         raise
 
 
-def state_document(state: "ExecutionState") -> dict[str, Any]:
-    """All of it as JSON."""
+def state_document(
+    state: "ExecutionState", waits: "Sequence[Wait]" = (), spent_mist: int | None = None
+) -> dict[str, Any]:
+    """All of it as JSON; `spent_mist` is what it took of its funds, known once it has ended."""
     execution, terms = state.execution, state.terms
     return {
         "execution": str(execution.id),
@@ -122,6 +146,7 @@ def state_document(state: "ExecutionState") -> dict[str, Any]:
         "owner": str(execution.owner),
         "leaders": [str(each) for each in terms.leaders],
         "funds_mist": execution.funds,
+        "spent_mist": spent_mist,
         "steps": execution.steps,
         "deadline_ms": terms.deadline_ms,
         "ended_at_ms": execution.ended_at_ms,
@@ -142,6 +167,7 @@ def state_document(state: "ExecutionState") -> dict[str, Any]:
                 "reason": each.reason,
                 "detail": each.detail,
                 "tool": each.fqn,
+                "invocation": None if each.invocation is None else str(each.invocation),
             }
             for each in state.failures
         ],
@@ -153,6 +179,7 @@ def state_document(state: "ExecutionState") -> dict[str, Any]:
             }
             for each in state.waiting
         ],
+        "waits_for": waits_document(waits),
         "runs": [_run_document(each) for each in state.runs.values()],
     }
 
@@ -173,7 +200,7 @@ def _run_document(run: "RunState") -> dict[str, Any]:
     }
 
 
-def _facts(state: "ExecutionState") -> dict[str, Any]:
+def _facts(state: "ExecutionState", spent_mist: int | None) -> dict[str, Any]:
     execution, terms = state.execution, state.terms
     ended_ms = execution.ended_at_ms
     return {
@@ -183,10 +210,15 @@ def _facts(state: "ExecutionState") -> dict[str, Any]:
         "owner": str(execution.owner),
         "leaders": ", ".join(map(str, terms.leaders)),
         "funds": None if state.is_ended else units.sui(execution.funds),
+        "spent": None if spent_mist is None else units.sui(spent_mist),
         "steps": execution.steps,
         "deadline": None if state.is_ended else units.utc(terms.deadline_ms),
         "ended": None if ended_ms is None else units.utc(ended_ms),
     }
+
+
+def _teller(output: Output) -> "Callable[[Sequence[Wait]], None]":
+    return lambda waits: print_waits(output, waits)
 
 
 def _in_json(value: Any) -> str:

@@ -38,18 +38,21 @@ async def command(
         is_running = execution is not None and execution.ended_at_ms is None
         if (running and not is_running) or (execution is None and not with_deleted):
             continue
+        ending = None if execution is None else execution.walks.ending
         row = {
             "execution": str(each.begun.execution),
             "workflow": each.begun.fqn,
             "status": "cleaned" if execution is None else status_of(execution).value,
+            "ending": ending,
             "steps": None if execution is None else execution.steps,
             "funds_mist": None if execution is None else execution.funds,
             "deadline_ms": each.begun.deadline_ms,
         }
         if not session.output.as_json:
             row["funds"] = units.sui(execution.funds) if execution and is_running else ""
+            if is_running and ending is not None:
+                row["status"] = f"stopping ({ending.replace('_', ' ')})"
             row["deadline"] = units.utc(each.begun.deadline_ms) if is_running else ""
         rows.append(row)
-    session.output.table(
-        rows, _COLUMNS, empty="no executions: `nexus-tools workflow run FQN` begins one"
-    )
+    none = "none is running" if running and found else "no executions"
+    session.output.table(rows, _COLUMNS, empty=f"{none}: `nexus-tools workflow run FQN` begins one")

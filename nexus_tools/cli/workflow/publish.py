@@ -65,7 +65,7 @@ async def command(
         report(output, result.sent, what, record)
     elif output.as_json:
         output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
-    if not output.as_json:
+    if not (session.dry_run or output.as_json):
         output.note(f"next: nexus-tools workflow show {fqn}")
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
+from nexus_tools.cli.forewarning import forewarn
 from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
@@ -26,7 +27,7 @@ from nexus_tools.cli.workflow.execution_view import (
 )
 from nexus_tools.cli.workflow.prices import by_tool, read_prices
 from nexus_tools.cli.workflow_inputs import INPUTS, explained, read_inputs
-from nexus_tools.errors import UsageError
+from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
@@ -100,6 +101,7 @@ async def command(
             "max_steps": max_steps,
             "lasts_ms": lasts,
         }
+        forewarn(session, found, given, group, lasts)
         try:
             with terminable():
                 begun = await carry_out(
@@ -109,8 +111,8 @@ async def command(
                     question=lambda begun: _question(found, begun),
                 )
                 await _tell(session, nexus, found, begun, wait=wait)
-        except UsageError as error:
-            raise explained(error) from error
+        except (UsageError, ValidationError) as error:
+            raise explained(error, given) from error
 
 
 async def find_workflow(nexus: "Nexus", text: str) -> "PublishedWorkflow":
@@ -154,8 +156,10 @@ async def _tell(
     output.note(done)
     state = await finished(session, nexus, begun.execution)
     if output.as_json:
-        output.document(state_document(state) | {"transaction": sent_record(begun.sent)})
+        spent_mist = await nexus.executions.spent_mist(state)
+        document = state_document(state, (), spent_mist)
+        output.document(document | {"transaction": sent_record(begun.sent)})
     else:
-        print_outcome(output, state)
+        print_outcome(output, state, ends=True)
     require_success(state)
     print_end(output, state)

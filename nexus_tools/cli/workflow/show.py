@@ -1,5 +1,6 @@
 """`nexus-tools workflow show`: a published workflow, or an execution."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -7,9 +8,12 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_fqns, json_text, plain, reads
 from nexus_tools.cli.workflow.execution_view import show_execution
+from nexus_tools.errors import NexusError
 
 if TYPE_CHECKING:
+    from nexus_tools.nexus import Nexus
     from nexus_tools.registry import PublishedWorkflow
+    from nexus_tools.workflow import Document, InputPort
 
 _LABELS = {
     "fqn": "workflow",
@@ -41,6 +45,7 @@ async def command(session: Session, *, fqn: str, as_document: bool) -> None:
     async with session.nexus(signing=False) as nexus:
         with session.output.progress(f"reading {fqn}"):
             found = await nexus.workflows.get(fqn)
+            kinds = await _input_kinds(nexus, found)
     output = session.output
     if as_document:
         click.echo(json_text(found.document.as_json()))
@@ -49,7 +54,7 @@ async def command(session: Session, *, fqn: str, as_document: bool) -> None:
         record = _record(found)
         output.document(record | {"document": found.document.as_json()})
         return
-    words = {key: _in_words(value) for key, value in _record(found).items()}
+    words = {key: _in_words(value) for key, value in (_record(found) | {"inputs": kinds}).items()}
     output.record(words, _LABELS)
     output.note(f"its document: nexus-tools workflow show {fqn} --document > workflow.json")
 
@@ -67,9 +72,39 @@ def _record(found: "PublishedWorkflow") -> dict[str, Any]:
         "inputs": [
             f"{vertex.name}.{port}" for vertex in document.vertices for port in vertex.entry_ports
         ],
-        "outputs": [each.name or str(each.source) for each in document.outputs],
+        "outputs": list(dict.fromkeys(each.name or str(each.source) for each in document.outputs)),
         "digest": document.digest().hex(),
     }
+
+
+def _inputs(document: "Document") -> dict[str, "InputPort"]:
+    """The names of inputs as `--input` takes them, each with a port for which it is."""
+    from nexus_tools.workflow import entry_names, needed_names
+
+    found: dict[str, InputPort] = {}
+    for group in document.groups():
+        names = entry_names(document, group)
+        found |= {name: names[name][0] for name in needed_names(document, group)}
+    return found
+
+
+async def _input_kinds(nexus: "Nexus", workflow: "PublishedWorkflow") -> list[str]:
+    """The inputs, each with the type that its tool takes, as `names: string`."""
+    from nexus_tools.package.move.tool import Tool
+    from nexus_tools.tool import port_summary
+
+    tools = await nexus.workflows.find_all(workflow.tools, Tool)
+    schemas: dict[str, Any] = {}
+    for tool in tools:
+        with suppress(NexusError):  # anybody registers what is no definition
+            if tool is not None:
+                schemas[tool.fqn] = tool.definition.parse().input_schema
+    kinds = []
+    for name, target in _inputs(workflow.document).items():
+        ports = schemas.get(workflow.plan.vertices[target.vertex].vertex.fqn, {})
+        port = ports.get("properties", {}).get(target.port, {})
+        kinds.append(port_summary({"properties": {name: port}, "required": [name]}))
+    return kinds
 
 
 def _in_words(value: Any) -> str:

@@ -29,7 +29,7 @@ from nexus_tools.errors import NexusError, UsageError, ValidationError
 from nexus_tools.spelling import with_suggestion
 
 if TYPE_CHECKING:
-    from nexus_tools.workflow import Document, SimulatedCall, Simulation, Stub
+    from nexus_tools.workflow import Document, SimulatedCall, Simulation, Stub, ToolPorts
 
 _SHOWN_CALLS = 100
 _MOST_SHOWN, _LEAST_SHOWN = 60, 20
@@ -107,8 +107,8 @@ async def command(
     priced = read_prices("--price", prices)
     with session.output.progress(f"simulating {file}"):
         async with sources.open() as (definitions, functions):
-            document = valid_workflow(session.output, file, definitions)
-            stubbed = _stubs(session.output, document, stubs)
+            document, known = valid_workflow(session.output, file, definitions)
+            stubbed = _stubs(session.output, document, known, stubs)
             try:
                 done = await simulate(
                     document,
@@ -120,8 +120,8 @@ async def command(
                     max_steps=max_steps,
                     deadline_ms=deadline,
                 )
-            except UsageError as error:
-                raise explained(error) from error
+            except (UsageError, ValidationError) as error:
+                raise explained(error, given) from error
     if svg is not None:
         _draw(document, done, svg)
     if record is not None:
@@ -132,14 +132,16 @@ async def command(
 # --- What is given
 
 
-def _stubs(output: Output, document: "Document", path: Path | None) -> "dict[str, Stub]":
+def _stubs(
+    output: Output, document: "Document", tools: "Mapping[str, ToolPorts]", path: Path | None
+) -> "dict[str, Stub]":
     """The stubs in a file; who is not in the workflow is warned of."""
     if path is None:
         return {}
     from nexus_tools.workflow import read_stubs
 
     try:
-        stubs = read_stubs(read_bytes(str(path)), document)
+        stubs = read_stubs(read_bytes(str(path)), document, tools)
     except ValidationError as error:
         error.message = f"{path}: {error.message}"
         raise

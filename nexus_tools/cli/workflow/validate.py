@@ -12,13 +12,14 @@ from nexus_tools.cli.tool.proof import ASK_DOMAIN
 from nexus_tools.cli.workflow.registered_tools import registered_tools
 from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import read_workflow
-from nexus_tools.spelling import with_suggestion
+from nexus_tools.spelling import suggestion
 
 if TYPE_CHECKING:
     from nexus_tools.tool import ToolDefinition
     from nexus_tools.workflow import Document
 
 _MOST_LISTED = 5
+_ALIKE = 0.9
 
 
 @click.command()
@@ -74,17 +75,23 @@ async def command(
 
 def _unknown(document: "Document | None", definitions: "Mapping[str, ToolDefinition]") -> list[str]:
     """The tools of a workflow of which nothing is known."""
+    from nexus_tools.workflow import TOOLS_THAT_WAIT
+
     fqns = (vertex.fqn for vertex in document.vertices) if document else ()
-    return [fqn for fqn in dict.fromkeys(fqns) if fqn not in definitions]
+    known = {*definitions, *TOOLS_THAT_WAIT}
+    return [fqn for fqn in dict.fromkeys(fqns) if fqn not in known]
 
 
 def _not_compared(unknown: "Sequence[str]", definitions: "Mapping[str, ToolDefinition]") -> str:
-    listed = ", ".join(unknown[:_MOST_LISTED])
+    listed = ", ".join(_with_meant(fqn, definitions) for fqn in unknown[:_MOST_LISTED])
     more = f" and {len(unknown) - _MOST_LISTED} more" if len(unknown) > _MOST_LISTED else ""
-    message = f"not compared with their tools, which were not given: {listed}{more}."
-    if len(unknown) == 1:
-        message = with_suggestion(message, unknown[0], definitions)
-    return plain(message)
+    return plain(f"not compared with their tools, which were not given: {listed}{more}.")
+
+
+def _with_meant(fqn: str, definitions: "Mapping[str, ToolDefinition]") -> str:
+    """An FQN, and behind it the one that it may be misspelt of: tools of a domain are alike."""
+    meant = suggestion(fqn, definitions, cutoff=_ALIKE)
+    return f"{fqn} ({meant})" if meant else fqn
 
 
 def _simulated(file: str, document: "Document", sources: ToolSources) -> str:

@@ -2,26 +2,30 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, event_document, plain, reads
+from nexus_tools.cli.framework import Output, Session, event_document, plain, reads
 from nexus_tools.cli.workflow.execution_view import (
     picture,
     print_end,
     print_outcome,
+    print_waits,
     require_success,
+    state_document,
 )
+from nexus_tools.cli.workflow.waits import telling, waits_document
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.package import RegistryEvent
     from nexus_tools.package.move.attempt import Attempt
-    from nexus_tools.registry import ExecutionState, Following
+    from nexus_tools.registry import ExecutionState, Following, Wait
     from nexus_tools.sui.address import Address
 
 Draw = Callable[["ExecutionState"], None]
@@ -33,8 +37,12 @@ Draw = Callable[["ExecutionState"], None]
 async def command(session: Session, *, execution: str) -> None:
     """Follow an EXECUTION until it has ended: on a terminal with a picture of its walks.
 
-    Ctrl-C ends the watching alone. While the node is away it waits. The exit code is 1 if the
-    execution ended before it was done. With --json a document on each line.
+    What it waits for is told in a sentence. Ctrl-C ends the watching alone. While the node is away
+    it waits. The exit code is 1 if the execution ended before it was done.
+
+    With --json a document on each line: an event with its fields in Move; `waits_for` alone,
+    whenever it waits for something else; and last, the execution as
+    `nexus-tools workflow show` has it.
     """
     from nexus_tools.sui.address import Address
 
@@ -42,11 +50,27 @@ async def command(session: Session, *, execution: str) -> None:
     async with session.nexus(signing=False, endures=True) as nexus:
         place = Address.parse(execution)
         with _drawing(session) as draw:
-            state = await _follow(session, nexus, place, draw)
-    if not output.as_json:
-        print_outcome(output, state)
+            async with telling(nexus, place, partial(_tell, output), output.note):
+                state = await _follow(session, nexus, place, draw)
+        spent_mist = await nexus.executions.spent_mist(state)
+    if output.as_json:
+        _echo_document(state_document(state, (), spent_mist))
+    else:
+        print_outcome(output, state, ends=True)
     require_success(state)
     print_end(output, state)
+
+
+def _tell(output: Output, waits: "Sequence[Wait]") -> None:
+    if output.as_json:
+        _echo_document({"waits_for": waits_document(waits)})
+    else:
+        print_waits(output, waits)
+
+
+def _echo_document(document: Any) -> None:
+    """Print a document on a line of its own."""
+    click.echo(json.dumps(document, ensure_ascii=False, default=str))
 
 
 async def _follow(
@@ -72,8 +96,7 @@ async def _follow(
                     continue
                 assert isinstance(item, EventRecord)
                 if session.output.as_json:
-                    document = event_document(item, event)
-                    click.echo(json.dumps(document, ensure_ascii=False, default=str))
+                    _echo_document(event_document(item, event))
                 else:
                     _print_line(item.timestamp_ms, event, following, state)
             state = await nexus.executions.state(place)
@@ -88,7 +111,10 @@ async def _follow(
 
 @contextmanager
 def _drawing(session: Session) -> Iterator[Draw]:
-    """Draws on a terminal, over what was drawn before; elsewhere nothing."""
+    """Draws on a terminal, over what was drawn before; elsewhere nothing.
+
+    What is higher than the terminal cannot be drawn over: it is drawn once it has ended.
+    """
     if session.output.as_json or not sys.stdout.isatty():
         yield lambda _: None
         return
@@ -97,7 +123,18 @@ def _drawing(session: Session) -> Iterator[Draw]:
 
     console = Console(highlight=False, markup=False, emoji=False)
     with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
-        yield lambda state: live.update(picture(state, console.width), refresh=True)
+        is_told = False
+
+        def draw(state: "ExecutionState") -> None:
+            nonlocal is_told
+            drawn = picture(state, console.width)
+            if state.is_ended or len(console.render_lines(drawn)) < console.height:
+                live.update(drawn, refresh=True)
+            elif not is_told:
+                is_told = True
+                session.output.note("the picture is higher than the terminal: it comes at the end")
+
+        yield draw
 
 
 def _print_line(
@@ -105,7 +142,7 @@ def _print_line(
 ) -> None:
     line = _line(event, following, state)
     if line:
-        click.echo(plain(f"{units.utc(at_ms or 0)}  {line}"))
+        click.echo(plain(f"{units.utc_second(at_ms or 0)}  {line}"))
 
 
 def _line(event: Any, following: "Following", state: "ExecutionState") -> str:
@@ -118,6 +155,9 @@ def _line(event: Any, following: "Following", state: "ExecutionState") -> str:
             return f"! short of funds: {needed} needed, {funds} there (workflow refill)"
         case moves.ExecutionRefilled():
             return f"+ {units.sui(event.amount_mist)} of funds"
+        case moves.ExecutionStopped():
+            how = event.status.replace("_", " ")
+            return f"! {how}: nothing more is requested, and what is under way is still closed"
         case moves.ExecutionEnded():
             return f"{event.status.replace('_', ' ')}, {units.sui(event.refund_mist)} came back"
         case moves.RunRefused():

@@ -1,7 +1,7 @@
 """A workflow as a command finds it, in JSON or Python, and where what is wrong with it stands."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from nexus_tools.tool import ToolDefinition
-    from nexus_tools.workflow import Document, Violation, Workflow
+    from nexus_tools.workflow import Document, ToolPorts, Violation, Workflow
 
 DOCUMENT = "workflow.json"
 """The name of the document in a project."""
@@ -34,7 +34,7 @@ class WorkflowFile:
     """A file, its document, and what is wrong with it; no document if it has not the shape of one.
 
     `rows` are the violations with their places, which `place` finds. In Python it may say as what,
-    and with which description, it is to be published.
+    and with which description, it is to be published. `tools` are those that are known, by FQN.
     """
 
     name: str
@@ -43,6 +43,7 @@ class WorkflowFile:
     place: "Callable[[Violation], Row]"
     fqn: str = ""
     description: str = ""
+    tools: "Mapping[str, ToolPorts]" = field(default_factory=dict)
 
     def with_violations(self, violations: "Iterable[Violation]") -> "WorkflowFile":
         """The same with more violations of its document, those left out that it has already."""
@@ -76,8 +77,9 @@ def read_workflow(
     """The workflow in a file, with all its violations; with `strict` warnings are errors.
 
     It is a JSON document, on stdin for `-`, in a folder `workflow.json`, or a `Workflow` in a
-    Python file, and is held against the `definitions` that are known, by FQN. Raises
-    `file_unreadable` or `json_invalid`, or as `load_module` and the author's own lines do.
+    Python file, and is held against the `definitions` that are known, by FQN, and against the tools
+    that the package itself has. Raises `file_unreadable` or `json_invalid`, or as `load_module` and
+    the author's own lines do.
     """
     place, _, attribute = name.partition(":")
     if place.endswith(".py"):
@@ -86,9 +88,14 @@ def read_workflow(
         found = _from_json(
             str(Path(name) / DOCUMENT) if Path(name).is_dir() else name, strict=strict
         )
-    if found.document is None or not definitions:
+    if found.document is None:
         return found
-    return found.with_violations(_mismatches(found.document, definitions))
+    from nexus_tools.workflow import TOOLS_THAT_WAIT, ToolPorts
+
+    known = {**TOOLS_THAT_WAIT, **(definitions or {})}
+    used = known.keys() & {vertex.fqn for vertex in found.document.vertices}
+    tools = {**found.tools, **{fqn: ToolPorts(known[fqn]) for fqn in used}}
+    return replace(found, tools=tools).with_violations(_mismatches(found.document, known))
 
 
 def _from_json(name: str, *, strict: bool) -> WorkflowFile:
@@ -148,7 +155,7 @@ def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> Work
         return row(located.as_json())
 
     rows = list(map(row, found))
-    return WorkflowFile(name, document, rows, placed, str(flow.fqn), flow.description)
+    return WorkflowFile(name, document, rows, placed, str(flow.fqn), flow.description, flow.tools)
 
 
 def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":
@@ -171,10 +178,13 @@ def _severity(row: Mapping[str, Any], *, strict: bool) -> str:
 
 def valid_workflow(
     output: Output, name: str, definitions: "Mapping[str, ToolDefinition]"
-) -> "Document":
-    """The document in a file that breaks no rule; raises `workflow_invalid` behind a table."""
+) -> "tuple[Document, Mapping[str, ToolPorts]]":
+    """The document in a file that breaks no rule, and the tools that are known, by FQN.
+
+    Raises `workflow_invalid` behind a table.
+    """
     found = read_workflow(name, definitions)
     if found.document is None or found.errors:
         found.print_violations(output, aside=True)
         raise found.invalid()
-    return found.document
+    return found.document, found.tools

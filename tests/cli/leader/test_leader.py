@@ -213,6 +213,7 @@ def test_the_environment_sets_what_no_option_says(author, leader, tmp_path):
     [
         (["--max-concurrent", "0"], "max_concurrent"),
         (["--allow-network", "10.0.0.0/99"], "allowed_networks"),
+        (["--storage", "walrus"], "storages"),
     ],
 )
 def test_a_setting_out_of_bounds_is_named(author, leader, options, word):

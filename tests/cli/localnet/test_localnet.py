@@ -10,6 +10,7 @@ import pytest
 
 from nexus_tools.client import Network, SuiClient
 from nexus_tools.localnet.framework import embedded_release, write_release
+from nexus_tools.running_localnet import START_HINT
 from nexus_tools.sui.address import RANDOM, SUI_FRAMEWORK
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import dynamic_field_id
@@ -127,6 +128,8 @@ def test_what_is_no_snapshot_is_said_in_words(detached):
 
 def test_a_clock_cannot_be_advanced_without_a_localnet(home):
     assert home.fails("localnet", "advance-clock", "soon") == (2, "usage")
+    error = home.run("--json", "localnet", "advance-clock", "1s").error
+    assert (error["code"], error["hint"]) == ("node_unreachable", START_HINT)
     home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
     assert home.fails("localnet", "advance-clock", "1s") == (6, "node_unreachable")
 

@@ -1,6 +1,7 @@
 """`nexus-tools schedule`, on a chain whose clock is set forward."""
 
 import json
+import re
 
 import anyio
 import pytest
@@ -8,7 +9,7 @@ from msgspec.structs import fields
 
 from nexus_tools.client import Network, SuiClient
 from nexus_tools.package import Deployment
-from nexus_tools.registry import Schedules, Workflows
+from nexus_tools.registry import Executions, Schedules, Workflows
 from nexus_tools.sui.address import Address
 from nexus_tools.workflow import read_document
 
@@ -64,6 +65,7 @@ def test_what_is_created_is_listed_and_shown(author, flow, carrier):
     [row] = author.json("schedule", "list")
     assert row["schedule"] == created["schedule"]
     assert (row["state"], row["begun"], row["funds_mist"]) == ("active", 0, SUI)
+    assert row["workflow"] == created["workflow"] == flow
     shown = author.json("schedule", "show", created["schedule"])
     assert shown["when"] == "every 1 h"
     assert shown["next_at_ms"] == created["next_at_ms"]
@@ -86,8 +88,74 @@ def test_a_schedule_pauses_resumes_and_is_refilled(author, schedule):
 def test_what_is_cancelled_is_gone(author, schedule):
     document = author.json("schedule", "cancel", schedule, "--yes")
     assert document["events"] == ["ScheduleCancelled", "ScheduleDeleted"]
-    assert author.fails("schedule", "show", schedule) == (3, "schedule_unknown")
+    assert document["back_mist"] == SUI
+    for verb in (("show",), ("pause", "--yes"), ("resume", "--yes"), ("refill", "1", "--yes")):
+        command = ("schedule", verb[0], schedule, *verb[1:])
+        assert author.fails(*command) == (3, "schedule_unknown")
     assert "you have no schedule" in author.run("schedule", "list").stderr
+
+
+def test_what_comes_back_is_asked_and_said(author, schedule):
+    rehearsed = author.run("schedule", "cancel", schedule, "--dry-run")
+    said = f"cancelled the schedule {schedule}: 1 SUI came back"
+    assert said in rehearsed.stderr
+    assert said in author.run("schedule", "cancel", schedule, "--yes").stderr
+
+
+def test_a_refill_of_nothing_is_refused(author, schedule):
+    assert author.fails("schedule", "refill", schedule, "0", "--yes") == (2, "amount_invalid")
+
+
+def test_a_schedule_that_began_all_that_it_may_is_finished(author, chain, flow, connected):
+    options = ("--times", "1", "--lasts", "10m", "--yes")
+    created = author.json("schedule", "create", flow, *VALUES, *HOURLY, *options)
+    schedule = created["schedule"]
+    chain.advance_clock(HOUR_MS + 20_000)
+    place = Address.parse(schedule)
+    connected(lambda client, deployment: Schedules(client, deployment).trigger(place))
+    chain.advance_clock(600_000)  # nobody carries it: it ends late
+    shown = author.json("schedule", "show", schedule)
+    assert (shown["state"], shown["next_at_ms"], shown["running"]) == ("finished", None, 0)
+    assert shown["to_collect_mist"] == created["each_mist"]
+    [began] = shown["executions"]
+    assert shown["funds_mist"] == SUI - began["fee_mist"] - began["stored_mist"]
+    for command in (("show", schedule), ("list",)):
+        said = author.run("schedule", *command)
+        assert f"next: `nexus-tools schedule cancel {schedule}` takes back" in said.stderr
+        assert "refill" not in said.stderr
+    assert "of it left by what has ended" in author.run("schedule", "show", schedule).stdout
+    assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "finished")
+    assert author.fails("schedule", "pause", schedule, "--yes") == (4, "finished")
+    cancelled = author.json("schedule", "cancel", schedule, "--yes")
+    assert cancelled["back_mist"] == shown["funds_mist"]
+    assert cancelled["events"][-1] == "ScheduleDeleted"
+
+
+def test_what_the_next_execution_lacks_is_said_and_can_be_added(author, chain, flow, connected):
+    options = ("--every", "1h", "--funds", "0.07", "--yes")
+    schedule = author.json("schedule", "create", flow, *VALUES, *options)["schedule"]
+    assert "refill" not in author.run("schedule", "show", schedule).stderr
+    chain.advance_clock(HOUR_MS + 20_000)
+    place = Address.parse(schedule)
+    connected(lambda client, deployment: Schedules(client, deployment).trigger(place))
+    said = author.run("schedule", "show", schedule).stderr
+    amount = re.search(f"nexus-tools schedule refill {schedule} ([0-9.]+)`", said)[1]
+    author.json("schedule", "refill", schedule, amount, "--yes")
+    assert "refill" not in author.run("schedule", "show", schedule).stderr
+
+
+def test_what_still_runs_is_taken_back_later(author, chain, schedule, connected):
+    chain.advance_clock(HOUR_MS + 20_000)
+    place = Address.parse(schedule)
+    connected(lambda client, deployment: Schedules(client, deployment).trigger(place))
+    said = author.run("schedule", "cancel", schedule, "--yes").stderr
+    assert "the same command takes back what it leaves" in said
+    assert author.fails("schedule", "cancel", schedule, "--yes") == (4, "cancelled")
+    assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "cancelled")
+    assert author.fails("schedule", "resume", schedule, "--yes") == (4, "cancelled")
+    chain.advance_clock(HOUR_MS)
+    each_mist = author.json("schedule", "show", schedule)["each_mist"]
+    assert author.json("schedule", "cancel", schedule, "--yes")["back_mist"] == each_mist
 
 
 def test_what_was_begun_is_shown(author, chain, schedule, connected):
@@ -97,8 +165,14 @@ def test_what_was_begun_is_shown(author, chain, schedule, connected):
     shown = author.json("schedule", "show", schedule)
     assert (shown["begun"], shown["running"]) == (1, 1)
     [execution] = shown["executions"]
-    assert execution["missed"] == 0
+    assert (execution["missed"], execution["status"]) == (0, "running")
     assert execution["execution"] in author.run("schedule", "show", schedule).stdout
+    chain.advance_clock(24 * HOUR_MS)  # nobody carries it
+    place = Address.parse(execution["execution"])
+    connected(lambda client, deployment: Executions(client, deployment).expire(place))
+    said = author.run("schedule", "show", schedule)
+    assert " timed_out " in said.stdout
+    assert f"why: `nexus-tools workflow show {place}`" in said.stderr
 
 
 def test_times_and_events(author, flow):
@@ -112,12 +186,47 @@ def test_times_and_events(author, flow):
     created = author.json("schedule", "create", flow, *VALUES, *event, "--yes")
     shown = author.json("schedule", "show", created["schedule"])
     assert shown["when"] == "on 0x2::coin::Minted, at most once in 5 min"
+    assert created["next_at_ms"] is shown["next_at_ms"] is None
+    words = author.run("schedule", "show", created["schedule"])
+    assert "with the next event" in words.stdout
+    assert flow in words.stdout
+
+
+def test_cron_gives_times(author, flow):
+    cron = ("--cron", "0 9 1 1 *", "--time-zone", "Europe/Berlin", "--until", "2190-01-01T08:00Z")
+    created = author.json("schedule", "create", flow, *VALUES, *cron, "--funds", "1", "--yes")
+    shown = author.json("schedule", "show", created["schedule"])
+    assert shown["when"] == created["when"]
+    assert shown["when"].endswith("times, the last one 2190-01-01 08:00 UTC")
+    # An hour before nine in UTC, and on New Year's Day: a multiple of days after it.
+    assert (created["next_at_ms"] - 8 * HOUR_MS) % (24 * HOUR_MS) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ((), "timing_missing"),
+        (("--every", "1h", "--cron", "* * * * *"), "timing_missing"),
+        (("--at", "2190-01-01", "--until", "2190-01-02"), "timing_missing"),
+        (("--every", "1h", "--time-zone", "UTC"), "timing_missing"),
+        (("--cron", "* * * * *", "--first", "2190-01-02"), "timing_missing"),
+        (("--cron", "now and then"), "cron_invalid"),
+        (("--at", "tomorrow"), "time_invalid"),
+        (("--at", "2190-01-01T00:00"), "time_invalid"),
+        (("--on-event", "coin"), "type_invalid"),
+    ],
+)
+def test_a_time_that_is_none_is_refused(author, options, code):
+    command = ("schedule", "create", "xyz.example.none@1", "--funds", "1", *options)
+    assert author.fails(*command)[1] == code
 
 
 def test_a_dry_run_creates_nothing(author, flow):
     told = author.json("schedule", "create", flow, *VALUES, *HOURLY, "--dry-run")
     assert told["dry_run"]
     assert author.json("schedule", "list") == []
+    words = author.run("schedule", "create", flow, *VALUES, *HOURLY, "--dry-run").stderr
+    assert "schedule show" not in words
 
 
 @pytest.mark.parametrize(
@@ -128,6 +237,11 @@ def test_a_dry_run_creates_nothing(author, flow):
         (("--at", "2190-01-01", "--until", "2190-01-02", "--funds", "1"), "timing_missing"),
         (("--at", "soon", "--funds", "1"), "time_invalid"),
         (("--every", "59s", "--funds", "1"), "invalid_interval"),
+        (("--every", "0s", "--funds", "1"), "invalid_interval"),
+        (("--every", "1h", "--until", "2020-01-01T00:00Z", "--funds", "1"), "times_over"),
+        (("--at", "2020-01-01T00:00Z", "--funds", "1"), "time_passed"),
+        (("--every", "1h", "--funds", "0.001"), "funds_too_small"),
+        (("--every", "1h", "--funds", "1", "--each", "0.001"), "funds_too_small"),
     ],
 )
 def test_what_cannot_be_is_said(author, flow, options, code):

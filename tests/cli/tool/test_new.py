@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from nexus_tools.bytecode import deserialize
+from nexus_tools.localnet.compiler import build_to_publish
+from nexus_tools.sui.address import Address
 from nexus_tools.toolkit import load
 
 
@@ -27,6 +30,34 @@ def test_a_new_project_passes_its_own_tests(home, tmp_path):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_new_move_package_passes_its_own_tests_and_the_checks(home, tmp_path):
+    folder = tmp_path / "project"
+    new = ("tool", "new", "word-count", "--template", "move", "--directory", folder)
+    document = home.json(*new, "--fqn", "org.acme.text.words@3")
+    assert document["fqn"] == "org.acme.text.words@3"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    checks = home.json("tool", "validate", folder)["checks"]
+    assert [(each["file"], each["name"], each["status"]) for each in checks] == [
+        ("", "package", "passed"),
+        ("words.json", "definition", "passed"),
+        ("words.json", "function", "passed"),
+        ("words.json", "invoke with a valid input", "passed"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["move", "json", "std", "class"])
+def test_a_name_that_move_or_the_package_uses_itself_is_no_trouble(
+    home, tmp_path, name, move_builder
+):
+    folder = tmp_path / "project"
+    home.json("tool", "new", name, "--template", "move", "--directory", folder)
+    published = {"nexus_tools": bytes(Address.of(0x70015))}
+    [module] = build_to_publish(move_builder, folder, published=published).modules
+    assert deserialize(module).name == f"run_{name}"
 
 
 @pytest.mark.parametrize("name", ["tool", "client", "class", "test-it", "lambda"])

@@ -14,16 +14,15 @@ def key(author, tmp_path):
 @pytest.fixture
 def second(author):
     """The id of another leader."""
-    return author.json("leader", "register", "--name", "second", "--yes")["leader"]
+    return author.json("leader", "register", "--yes")["leader"]
 
 
 def show(user, fqn):
     return user.json("tool", "show", fqn)
 
 
-def test_leaders_are_added_listed_with_their_records_and_removed(
-    author, registered, carrier, second
-):
+def test_leaders_are_added_listed_with_their_records_and_removed(author, registered, carrier):
+    second = author.json("leader", "register", "--name", "second", "--yes")["leader"]
     author.json("tool", "leaders", "add", registered, "second", "--yes")
     assert show(author, registered)["leaders"] == [carrier, second]
     rows = author.json("tool", "leaders", "list", registered)

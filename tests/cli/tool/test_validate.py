@@ -98,3 +98,56 @@ def test_a_file_without_certificates_is_said_so(home, tmp_path):
     (tmp_path / "ca.pem").write_text("no certificate")
     arguments = ("tool", "validate", "https://127.0.0.1:1", "--ca-file", tmp_path / "ca.pem")
     assert home.fails(*arguments) == (2, "ca_file_invalid")
+
+
+# --- On-chain tools
+
+
+@pytest.fixture
+def project(home, tmp_path):
+    """A Move package with a tool, in which some words are others."""
+
+    def project(file, *changes):
+        folder = tmp_path / "project"
+        home.json("tool", "new", "counter", "--template", "move", "--directory", folder)
+        place = folder / file
+        text = place.read_text()
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        place.write_text(text)
+        return folder
+
+    return project
+
+
+SOURCE = "sources/counter.move"
+BAD = {
+    "package": (SOURCE, ("counter.total + by", "counter.total + bye"), "bye"),
+    "definition": ("counter.json", ('"oneOf"', '"anyOf"'), "oneOf"),
+    "function": (
+        SOURCE,
+        ("counter: &mut Counter)", "counter: &mut Counter, _ctx: &mut TxContext)"),
+        "with a TxContext it could act in the name of who calls it",
+    ),
+    "invoke with a valid input": (
+        SOURCE,
+        ("if (by > MOST)", "if (by / (by - by) > MOST)"),
+        "abort",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_with_an_on_chain_tool_is_the_row_that_fails(home, project, name):
+    file, change, words = BAD[name]
+    result = home.run("tool", "validate", project(file, change), "--json")
+    assert (result.code, result.error["code"]) == (7, "tool_nonconforming")
+    [failed] = result.error["details"]["checks"]
+    assert failed["name"] == name
+    assert words in failed["message"]
+
+
+def test_a_move_package_without_a_definition_is_told_of_it(home, project):
+    folder = project("counter.json", ('"function"', '"functions"'))
+    assert home.fails("tool", "validate", folder) == (3, "definition_missing")

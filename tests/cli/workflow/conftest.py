@@ -4,11 +4,50 @@ import json
 
 import pytest
 
+from tests.workflow.notation import flow
+
+DIVIDE = "xyz.example.math.divide@1"
+NAP = "xyz.example.time.nap@1"
+
+
+def of_one_tool(fqn, *lines):
+    """The JSON value of a document, all of whose vertices use one tool."""
+    document = flow(*lines)
+    for vertex in document["vertices"]:
+        vertex["kind"]["tool_fqn"] = fqn
+    return document
+
+
+HALVES = of_one_tool(
+    DIVIDE,
+    "> first.dividend",
+    "first.divisor = 2",
+    "second.divisor = 2",
+    "first.ok.quotient -> second.dividend",
+    "second.ok.quotient >",
+)
+WAITS = of_one_tool(NAP, "> nap.duration_ms", "> nap.ending")
+
 
 @pytest.fixture(scope="module")
 def running(operator, carrier):
     """The operator's Leader, which runs as long as the module lasts."""
     return operator.daemon("works", "leader", "run", "--allow-loopback")
+
+
+@pytest.fixture(scope="module")
+def seller(chain, publisher, new_home, served, carrier, tmp_path_factory):
+    """Who owns the tools of the examples, and published two workflows of them."""
+    user = new_home("seller", publisher)
+    chain.fund(user.wallet.signer().address, 60 * 10**9)
+    terms = ("--price", "0.01", "--leader", carrier)
+    user.json("tool", "register", "--url", served, "--all", *terms, "--yes")
+    folder = tmp_path_factory.mktemp("workflows")
+    for name, document in {"halves": HALVES, "waits": WAITS}.items():
+        file = folder / f"{name}.json"
+        file.write_text(json.dumps(document))
+        user.json("workflow", "publish", file, "--name", f"xyz.example.{name}@1", "--yes")
+    return user
 
 
 @pytest.fixture

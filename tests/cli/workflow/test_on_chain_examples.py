@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Typist
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 BADGE = "xyz.example.school.badge@1"
 JOB = "xyz.example.jobs.result@1"
@@ -93,6 +95,12 @@ def test_a_badge_is_minted_when_the_examiner_says_yes(begun, author, examiner):
     question = asked(execution, examiner)
     assert question["question"] == "Ada has 4 of 4 points: shall the badge be minted?"
     assert question["workflow"] == BADGE
+    [wait] = author.json("workflow", "show", execution)["waits_for"]
+    assert (wait["what"], wait["who"]) == ("answer", address_of(examiner))
+    assert wait["question"] == question["question"]
+    assert wait["until_ms"] == question["until_ms"]
+    watching = author.daemon("nexus-tools ask list", "workflow", "watch", execution)
+    assert f"ask waits for the answer of {address_of(examiner)} until" in watching.line
     examiner.json("ask", "answer", question["invocation"], "--approve", "--yes")
     found = ended(author, execution)
     assert found["status"] == "completed"
@@ -106,6 +114,27 @@ def test_no_badge_is_minted_when_the_examiner_says_no(begun, author, examiner):
     note = ("--note", "Nine is not eight.")
     examiner.json("ask", "answer", question["invocation"], "--reject", *note, "--yes")
     assert ended(author, execution)["outputs"] == {"refused": "Nine is not eight."}
+
+
+def test_who_answers_sees_what_is_asked_what_is_said_and_what_it_brings(begun, examiner):
+    execution = begun(SQUARES)
+    question = asked(execution, examiner)["invocation"]
+    words = ("ask", "answer", question, "--reject", "--note", "Not today.")
+    told = examiner.run(*words, stdin=Typist("y")).stderr
+    assert f"{BADGE} asks: Ada has 4 of 4 points: shall the badge be minted?" in told
+    assert "you say no, with the note: Not today." in told
+    assert "with a fee of 0." in told
+    assert examiner.json("ask", "list") == []
+
+
+def test_a_note_is_refused_that_is_longer_than_what_was_paid_for(begun, examiner):
+    question = asked(begun(SQUARES), examiner)["invocation"]
+    answer = ("ask", "answer", question, "--reject", "--yes", "--json", "--note")
+    error = examiner.run(*answer, "n" * 5_000).error
+    assert error["code"] == "note_too_long"
+    length = int(error["hint"].removeprefix("shorten it to ").removesuffix(" bytes"))
+    assert examiner.run(*answer, "n" * (length + 1)).error["code"] == "note_too_long"
+    assert examiner.run(*answer, "n" * length).code == 0
 
 
 def test_nobody_is_asked_for_who_has_too_few_points(begun, author):
@@ -127,6 +156,36 @@ def test_a_question_that_is_not_there_has_no_answer(author, examiner, published)
     assert code[1] == "question_unknown"
 
 
+def test_a_question_ends_with_its_execution(begun, author, examiner):
+    execution = begun(SQUARES)
+    asked(execution, examiner)
+    cancelled = author.run("workflow", "cancel", execution, "--yes")
+    assert f"next: nexus-tools workflow watch {execution}" in cancelled.stderr
+    assert author.spawn("workflow", "watch", execution, "--json").code == 1
+    assert author.json("workflow", "show", execution)["status"] == "cancelled"
+    assert examiner.json("ask", "list") == []
+
+
+def test_invocations_of_executions_are_left_to_them(begun, author):
+    ended(author, begun([1, 2, 3, 4]))
+    deleted = author.run("invocation", "delete", "--closed", "--yes")
+    assert deleted.code == 0
+    assert "no closed invocation of yours is on chain" in deleted.stderr
+    assert "delete --closed" not in author.run("invocation", "list").stderr
+
+
+# --- Beside the tools of servers
+
+
+def test_functions_are_well_without_a_server(publisher, published):
+    tools = publisher.json("status")["tools"]
+    assert {each["fqn"]: each["healthy"] for each in tools} == {
+        "nexus_tools.waiting.ask@1": True,
+        "nexus_tools.waiting.wait@1": True,
+    }
+    assert "missing an 'http" not in publisher.run("doctor").stdout
+
+
 # --- job.py: ever longer waits
 
 
@@ -137,3 +196,45 @@ def test_a_job_is_looked_after_until_it_is_done(run):
     looks = [each for each in found["runs"] if each["vertex"] == "look"]
     waits = [each for each in found["runs"] if each["vertex"] == "wait"]
     assert len(looks) == len(waits) == 2  # after 0.5 s and after 1.5 s
+
+
+# --- Keeping an on-chain tool up to date
+
+
+def test_an_on_chain_tool_is_updated_from_its_definition(published, tmp_path):
+    fqn = "xyz.example.badges.mint@1"
+    registered = published.json("tool", "show", fqn)
+    package = registered["url"].split("::")[0]
+    document = json.loads((EXAMPLES / "on_chain" / "badge.json").read_text())
+    document["function"]["gas"] = 6_000_000
+    meta = tmp_path / "badge.json"
+    meta.write_text(json.dumps(document))
+    update = ("tool", "update", fqn, "--from-meta", meta, "--package", package, "--yes")
+    assert published.json(*update)["function"]["gas"] == 6_000_000
+    assert published.json("tool", "show", fqn)["function"]["gas"] == 6_000_000
+    assert published.fails(*update) == (2, "nothing_to_update")
+    document["input_schema"]["properties"]["more"] = {"type": "integer"}
+    meta.write_text(json.dumps(document))
+    assert published.fails(*update) == (7, "definition_differs")
+    document["fqn"] = "xyz.example.badges.other@1"
+    meta.write_text(json.dumps(document))
+    assert published.fails(*update) == (2, "definitions_missing")
+
+
+def test_who_begins_what_waits_longer_than_it_lasts_is_told(author, published):
+    address = address_of(author)
+    given = {"pupil": "Ada", "answers": SQUARES, "student": address, "examiner": address}
+    run = ("workflow", "run", BADGE, "--input", json.dumps(given), "--dry-run")
+    warned = "ask may wait for 89 d, and the execution ends after 1 d: --lasts gives it longer"
+    assert warned in " ".join(author.run(*run).stderr.split())
+    assert "may wait" not in author.run(*run, "--lasts", "90d").stderr
+
+
+def test_who_plans_what_waits_longer_than_it_lasts_is_told(author, published):
+    address = address_of(author)
+    given = {"pupil": "Ada", "answers": SQUARES, "student": address, "examiner": address}
+    create = ("schedule", "create", BADGE, "--input", json.dumps(given), "--every", "1h")
+    create += ("--funds", "5", "--dry-run")
+    warned = "ask may wait for 89 d, and the execution ends after 1 h: --lasts gives it longer"
+    assert warned in " ".join(author.run(*create).stderr.split())
+    assert "may wait" not in author.run(*create, "--lasts", "90d").stderr

@@ -43,6 +43,9 @@ def test_who_publishes_is_told_what_it_costs_and_what_is_next(author, flow):
     simulated = author.run("workflow", "publish", path, *terms, "--dry-run")
     assert simulated.code == 0
     assert "simulated, nothing was signed" in simulated.stderr
+    assert "workflow show" not in simulated.stderr
+
+    assert "next:" not in simulated.stderr
     unsure = author.run("workflow", "publish", path, *terms)
     assert unsure.code == 2
     done = author.run("workflow", "publish", path, *terms, "--yes")
@@ -50,6 +53,8 @@ def test_who_publishes_is_told_what_it_costs_and_what_is_next(author, flow):
     assert f"published {fqn}, in one transaction" in done.stderr
     assert f"next: nexus-tools workflow show {fqn}" in done.stderr
     assert "SUI" in done.stdout
+    [name] = [line.split() for line in done.stdout.splitlines() if fqn in line]
+    assert name == ["name", fqn]
 
 
 def test_what_is_published_is_shown_and_listed(author, flow, published):

@@ -4,54 +4,6 @@ import json
 
 import pytest
 
-DIVIDE = "xyz.example.math.divide@1"
-NAP = "xyz.example.time.nap@1"
-
-
-def vertex(name, tool, *entries):
-    ports = [{"name": port} for port in entries]
-    return {
-        "name": name,
-        "kind": {"variant": "off_chain", "tool_fqn": tool},
-        **({"entry_ports": ports} if ports else {}),
-    }
-
-
-def edge(source, target):
-    vertex_name, variant, port = source.split(".")
-    to_vertex, to_port = target.split(".")
-    return {
-        "from": {"vertex": vertex_name, "output_variant": variant, "output_port": port},
-        "to": {"vertex": to_vertex, "input_port": to_port},
-    }
-
-
-HALVES = {
-    "vertices": [vertex("first", DIVIDE, "dividend"), vertex("second", DIVIDE)],
-    "edges": [edge("first.ok.quotient", "second.dividend")],
-    "default_values": [
-        {"vertex": name, "input_port": "divisor", "value": {"storage": "inline", "data": 2}}
-        for name in ("first", "second")
-    ],
-    "outputs": [{"vertex": "second", "output_variant": "ok", "output_port": "quotient"}],
-}
-WAITS = {"vertices": [vertex("nap", NAP, "duration_ms", "ending")], "edges": []}
-
-
-@pytest.fixture(scope="module")
-def seller(chain, publisher, new_home, served, carrier, tmp_path_factory):
-    """Who owns the tools of the examples, and published two workflows of them."""
-    user = new_home("seller", publisher)
-    chain.fund(user.wallet.signer().address, 60 * 10**9)
-    terms = ("--price", "0.01", "--leader", carrier)
-    user.json("tool", "register", "--url", served, "--all", *terms, "--yes")
-    folder = tmp_path_factory.mktemp("workflows")
-    for name, document in {"halves": HALVES, "waits": WAITS}.items():
-        file = folder / f"{name}.json"
-        file.write_text(json.dumps(document))
-        user.json("workflow", "publish", file, "--name", f"xyz.example.{name}@1", "--yes")
-    return user
-
 
 @pytest.fixture
 def requester(author, running, seller):
@@ -61,7 +13,7 @@ def requester(author, running, seller):
 
 @pytest.fixture
 def customer(author, seller):
-    """The same where nobody carries anything at present."""
+    """The same, whether or not anybody carries anything."""
     return author
 
 
@@ -85,7 +37,36 @@ def test_what_is_missing_or_does_not_fit_is_said_before_money_moves(customer):
     assert customer.fails(*poor, "--funds", "0.001")[1] == "funds_too_small"
     assert customer.fails(*poor, "--max-price", "first=0.001")[1] == "price_too_high"
     assert customer.fails(*poor, "--max-price", "third=0.001")[1] == "tool_unknown"
+    assert customer.fails(*poor, "--max-price", "first")[1] == "price_malformed"
+    assert customer.fails(*poor, "--lasts", "0s")[1] == "lasts_too_short"
+    huge = str(2**70)
+    assert customer.fails(*poor, "--max-steps", huge)[1] == "argument_invalid"
+    assert customer.fails(*poor, "--max-outcome-bytes", huge)[1] == "argument_invalid"
     assert customer.json("workflow", "executions") == []
+
+
+def test_an_input_that_does_not_fit_is_told_by_its_name(customer):
+    given = ("--input", "dividend=much", "--yes")
+    told = customer.run("workflow", "run", "xyz.example.halves@1", *given).stderr
+    assert "error: the input dividend does not fit: the value is not of type" in told
+    given = ("--input", "duration_ms=x", "--input", "ending=7", "--yes")
+    told = customer.run("workflow", "run", "xyz.example.waits@1", *given).stderr
+    assert "  /duration_ms: " in told
+    assert "  /ending: " in told
+    assert """--input ending='"7"'""" in told
+    shown = customer.run("workflow", "show", "xyz.example.waits@1").stdout
+    assert "duration_ms: " in shown
+    assert "ending: " in shown
+
+
+def test_what_is_no_execution_is_said_to_be_something_else(customer, carrier):
+    error = customer.run("workflow", "show", carrier, "--json").error
+    assert error["message"] == f"{carrier} is something else, not an execution"
+
+
+def test_nothing_is_not_added(customer):
+    place = run(customer, "--input", "dividend=84")["execution"]
+    assert customer.fails("workflow", "refill", place, "0", "--yes") == (2, "amount_zero")
 
 
 def test_what_a_workflow_costs_is_reckoned_by_vertex(customer):
@@ -98,20 +79,6 @@ def test_what_a_workflow_costs_is_reckoned_by_vertex(customer):
     assert shown.count(" 0.01 SUI ") == 2
 
 
-def test_an_execution_is_refilled_and_cancelled_and_listed(customer):
-    begun = run(customer, "--input", "dividend=84")
-    place = begun["execution"]
-    customer.json("workflow", "refill", place, "0.5", "--yes")
-    state = customer.json("workflow", "show", place)
-    assert state["status"] == "running"
-    assert state["funds_mist"] > 500_000_000
-    [row] = customer.json("workflow", "executions", "--running")
-    assert (row["execution"], row["workflow"]) == (place, "xyz.example.halves@1")
-    customer.json("workflow", "cancel", place, "--yes")
-    assert customer.fails("workflow", "clean", place, "--yes")[1] == "not_ended"
-    assert "first" in customer.run("workflow", "show", place).stdout
-
-
 def test_a_workflow_is_run_to_its_result(requester):
     found = run(requester, "--input", "dividend=84", "--wait")
     assert found["status"] == "completed"
@@ -121,13 +88,28 @@ def test_a_workflow_is_run_to_its_result(requester):
     assert watched.code == 0, watched.stderr
     assert "21" in watched.stdout
     assert "workflow clean" in watched.stderr
+    [line] = requester.run("workflow", "watch", found["execution"], "--json").stdout.splitlines()
+    last = json.loads(line)
+    assert last == requester.json("workflow", "show", found["execution"])
+    assert 0 < last["spent_mist"] < 100_000_000
+    shown = requester.run("workflow", "show", found["execution"]).stdout
+    assert f"spent      {last['spent_mist'] / 1e9:g} SUI" in shown
+    assert "runs: ✓ settled\n" in shown
 
 
 def test_a_failure_is_told_in_a_sentence_and_by_the_exit_code(requester):
     inputs = ("--input", "duration_ms=0", "--input", "ending=crash")
     result = requester.run("workflow", "run", "xyz.example.waits@1", *inputs, "--wait", "--yes")
     assert result.code == 1
-    assert "nap failed, http_error" in result.stderr
+    assert result.stderr.count("nap failed, http_error") == 1
+    assert "nexus-tools tool outcome 0x" in result.stderr
+
+
+def test_a_refusal_says_what_was_allowed_and_what_allows_more(requester):
+    inputs = ("--input", "dividend=84", "--max-steps", "1", "--wait", "--yes")
+    result = requester.run("workflow", "run", "xyz.example.halves@1", *inputs)
+    assert "second failed, too_many_steps: it may take 1 step (" in result.stderr
+    assert "begun with a higher --max-steps it may take more" in result.stderr
 
 
 def test_what_is_left_is_cleaned_up_for_what_it_took(requester):

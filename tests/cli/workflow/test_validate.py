@@ -176,6 +176,36 @@ def test_tools_that_are_not_known_may_be_anywhere(home, workflows):
     assert home.run(*arguments, "--json").document["not_compared"] == expected
 
 
+def test_a_misspelt_tool_is_told_with_the_one_that_may_be_meant(home, changed, workflows):
+    def change(document):
+        document["vertices"][0]["kind"]["tool_fqn"] = "xyz.example.text.spilt_lines@1"
+        document["vertices"][1]["kind"]["tool_fqn"] = "xyz.elsewhere.math.count@1"
+
+    path = changed("count.json", change)
+    result = home.run("workflow", "validate", path, "--tools", workflows / "tools.py")
+    assert (
+        "xyz.example.text.spilt_lines@1 (did you mean xyz.example.text.split_lines@1?),"
+        " xyz.elsewhere.math.count@1."
+    ) in result.stderr
+
+
+def test_the_tools_of_the_package_itself_are_always_known(home, changed):
+    def change(document):
+        document["vertices"][0]["kind"]["tool_fqn"] = "nexus_tools.waiting.wait@1"
+
+    path = changed("count.json", change)
+    result = home.run("workflow", "validate", path, "--json")
+    messages = {row["rule"]: row["message"] for row in result.document["violations"]}
+    assert messages["kind"] == "nexus_tools.waiting.wait@1 is not off_chain: it is on_chain."
+    assert "unknown_port" in messages
+
+
+def test_a_document_may_begin_with_a_byte_order_mark(home, workflows, tmp_path):
+    path = tmp_path / "count.json"
+    path.write_bytes(b"\xef\xbb\xbf" + (workflows / "count.json").read_bytes())
+    assert home.json("workflow", "validate", path)["valid"] is True
+
+
 # --- Workflows in Python
 
 FLOW = '''
@@ -234,6 +264,16 @@ def test_tools_that_python_names_alone_are_compared_with_those_that_are_given(ho
     assert home.fails(*simulate) == (7, "workflow_invalid")
 
 
+def test_stubs_are_held_against_the_tools_of_a_workflow_in_python(home, program, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text('{"lower": {"okk": {"text": "x"}}}')
+    simulate = ("workflow", "simulate", program(FLOW), "--input", "text=x", "--stubs", stubs)
+    result = home.run(*simulate)
+    assert result.code == 7
+    assert "Did you mean ok?" in result.stderr
+    assert home.fails(*simulate) == (7, "stubs_invalid")
+
+
 def test_of_several_workflows_in_a_file_one_is_named(home, program):
     path = program(FLOW + 'other = Workflow("xyz.example.text.other@1")\n')
     assert home.fails("workflow", "validate", path) == (2, "workflow_unclear")
@@ -260,7 +300,7 @@ def test_what_python_leaves_open_is_a_row_with_its_line(home, program, more, rul
     path = program(f"{FLOW}{more}\n")
     result = home.run("workflow", "validate", path, "--json")
     assert (result.code, result.error["code"]) == (7, "workflow_invalid")
-    [row] = result.document["violations"]
+    [row] = [each for each in result.document["violations"] if each["severity"] == "error"]
     assert (row["rule"], row["place"]) == (rule, f"{path}:{FLOW.count(chr(10)) + 1}")
 
 
@@ -337,6 +377,19 @@ def test_a_tool_that_nobody_registered_is_named(author, sums):
         document["vertices"][0]["kind"]["tool_fqn"] = "xyz.test.nobody@1"
 
     assert rules(author, sums(change)) == [("unregistered", "/vertices/0/kind/tool_fqn")]
+
+
+def test_of_a_tool_that_the_package_has_it_is_told_how_it_is_registered(author, sums):
+    def change(document):
+        kind = {"variant": "on_chain", "tool_fqn": "nexus_tools.waiting.ask@1"}
+        document["vertices"][0] |= {"kind": kind, "entry_ports": [{"name": "who"}]}
+        question = {"vertex": "add", "input_port": "question"}
+        document["default_values"] = [question | {"value": {"storage": "inline", "data": "?"}}]
+
+    result = author.run("workflow", "validate", sums(change), "--registry", "--json")
+    [row] = result.document["violations"]
+    assert row["rule"] == "unregistered"
+    assert "`nexus-tools tool register --waiting`" in row["message"]
 
 
 def test_a_tool_that_was_unregistered_takes_no_runs(author, sums, registered):

@@ -1,0 +1,36 @@
+"""`nexus-tools package interface`: what ours offers, for other packages to compile against."""
+
+from pathlib import Path
+
+import click
+
+from nexus_tools.cli.framework import Session, local
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@local
+def command(session: Session, folder: Path) -> None:
+    """Write the interface of the package nexus_tools into FOLDER, as a Move package.
+
+    It declares types and functions without their bodies. A package that depends on it, with
+    `nexus_tools = { local = "FOLDER" }`, is linked to the one on the network when it is published.
+    """
+    written = write_interface(folder)
+    session.output.done(f"wrote {len(written)} files to {folder}")
+    if session.output.as_json:
+        session.output.document({"folder": str(folder), "files": list(map(str, written))})
+
+
+def write_interface(folder: Path) -> list[Path]:
+    """Write the files; what is there is replaced."""
+    from nexus_tools.localnet.compiler import interface_of
+    from nexus_tools.package import PACKAGE_NAMES, load_package
+
+    written = []
+    for path, text in interface_of(PACKAGE_NAMES[0], load_package().modules).items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+        written.append(place)
+    return written

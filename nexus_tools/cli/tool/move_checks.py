@@ -1,0 +1,107 @@
+"""Whether the on-chain tools of a Move package work: a Leader calls them on a localnet."""
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from nexus_tools import units
+from nexus_tools.errors import NexusError
+
+if TYPE_CHECKING:
+    from nexus_tools.localnet.compiler import MoveBuilder
+    from nexus_tools.move_project import MoveProject
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.sui.address import Address
+    from nexus_tools.tool import ToolDefinition
+    from nexus_tools.toolkit import Check
+
+_FUNDS_MIST = 10_000 * units.MIST_PER_SUI
+
+Row = tuple[str, "Check"]
+"""A check, and the file of the definition that it is of; none if it is of the package."""
+
+
+async def check_move_project(
+    project: "MoveProject", builder: "MoveBuilder"
+) -> "AsyncIterator[Row]":
+    """Publish the package on a network of this process, and have its tools called there.
+
+    A row comes as soon as it is known. What the package does wrong is a row, never an exception.
+    """
+    from nexus_tools.client import KeyPair
+    from nexus_tools.localnet import Localnet
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.toolkit import Check, Status
+
+    key = KeyPair.new()
+    async with Localnet() as localnet:
+        localnet.fund(key.address, _FUNDS_MIST)
+        async with Nexus.publish(localnet, key, lock=False) as nexus, nexus.leader("validate"):
+            try:
+                package = await project.publish(nexus.client, nexus.deployment, builder)
+            except NexusError as error:
+                yield "", _failed("package", error)
+                return
+            yield "", Check("package", Status.PASSED, "is compiled, verified and published")
+            for file in project.documents:
+                async for check in _of_tool(nexus, project, package, file):
+                    yield file, check
+
+
+async def _of_tool(
+    nexus: "Nexus", project: "MoveProject", package: "Address", file: str
+) -> "AsyncIterator[Check]":
+    from nexus_tools.registry import Registration
+    from nexus_tools.tool import check_output_schema
+    from nexus_tools.toolkit import Check, Status
+
+    try:
+        definition = await project.definition(nexus.client, package, file)
+    except NexusError as error:
+        yield _failed("definition", error)
+        return
+    variants = ", ".join(check_output_schema(definition.output_schema).variants)
+    yield Check("definition", Status.PASSED, f"{definition.fqn}, with variants: {variants}")
+    try:
+        await nexus.tools.register(Registration(definition))
+    except NexusError as error:
+        yield _failed("function", error)
+        return
+    yield Check("function", Status.PASSED, "can be called, and its module is declared by you")
+    yield await _invoked(nexus, definition)
+
+
+async def _invoked(nexus: "Nexus", definition: "ToolDefinition") -> "Check":
+    from nexus_tools.errors import ValidationError
+    from nexus_tools.tool import example_input
+    from nexus_tools.toolkit import Check, Status
+
+    name = "invoke with a valid input"
+    try:
+        example = example_input(definition.input_schema)
+    except ValidationError as error:
+        return Check(name, Status.SKIPPED, f"{error.message}; {error.hint}")
+    try:
+        answer = await nexus.invoke(definition.fqn, example)
+    except NexusError as error:
+        return _failed(name, error)
+    cost = units.sui(await _closing_cost_mist(nexus))
+    return Check(name, Status.PASSED, f"gave {answer.variant}; the transaction cost {cost}")
+
+
+async def _closing_cost_mist(nexus: "Nexus") -> int:
+    """What the last transaction that settled something cost."""
+    from nexus_tools.client import past_events
+    from nexus_tools.package import event_filter
+    from nexus_tools.package.move.invocation import InvocationSettled
+
+    kinds = event_filter(nexus.deployment, InvocationSettled)
+    *_, last = [each async for each in past_events(nexus.client, kinds)]
+    executed = await nexus.client.transaction(last.transaction_digest)
+    assert executed is not None  # it is of this network
+    return executed.cost.net
+
+
+def _failed(name: str, error: NexusError) -> "Check":
+    from nexus_tools.toolkit import Check, Status
+
+    return Check(name, Status.FAILED, error.message, error.hint or "")

@@ -1,0 +1,55 @@
+"""What executions wait for that nobody carries: no Leader runs in this module."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def customer(author, seller):
+    """Somebody with 20 SUI, where workflows are published."""
+    return author
+
+
+def begin(user):
+    given = ("xyz.example.halves@1", "--input", "dividend=84", "--yes")
+    return user.json("workflow", "run", *given)["execution"]
+
+
+def test_an_execution_is_refilled_and_cancelled_and_listed(customer):
+    place = begin(customer)
+    customer.json("workflow", "refill", place, "0.5", "--yes")
+    state = customer.json("workflow", "show", place)
+    assert state["status"] == "running"
+    assert state["funds_mist"] > 500_000_000
+    [row] = customer.json("workflow", "executions", "--running")
+    assert (row["execution"], row["workflow"]) == (place, "xyz.example.halves@1")
+    customer.json("workflow", "cancel", place, "--yes")
+    assert customer.fails("workflow", "clean", place, "--yes")[1] == "not_ended"
+    assert "first" in customer.run("workflow", "show", place).stdout
+
+
+def test_what_a_running_execution_waits_for_is_said(customer, carrier):
+    place = begin(customer)
+    [wait] = customer.json("workflow", "show", place)["waits_for"]
+    assert (wait["what"], wait["vertex"], wait["leaders"]) == ("outcome", "first", [carrier])
+    result = customer.run("workflow", "show", place)
+    assert "runs: ▸ running\n" in result.stdout
+    shown = result.stderr
+    assert "first was requested" in shown
+    assert f"the leader {carrier} has not closed it" in shown
+    customer.json("workflow", "cancel", place, "--yes")
+    assert "cancelled, it ends once" in customer.run("workflow", "show", place).stderr
+    assert " stopping (cancelled) " in customer.run("workflow", "executions").stdout
+    [row] = customer.json("workflow", "executions", "--running")
+    assert (row["status"], row["ending"]) == ("running", "cancelled")
+
+
+def test_who_watches_is_told_what_goes_on_with_nobody(customer, chain):
+    place = begin(customer)
+    chain.advance_clock(12_000)
+    watching = customer.daemon("has not closed it", "workflow", "watch", place)
+    assert "first was requested" in watching.line
+    as_json = customer.process("workflow", "watch", place, "--json")
+    told = json.loads(as_json.stdout.readline())
+    assert [each["vertex"] for each in told["waits_for"]] == ["first"]
