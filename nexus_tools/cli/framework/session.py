@@ -135,6 +135,8 @@ class Session:
         """The tools, leaders and invocations on the network, by a connection as of `client`."""
         from nexus_tools.nexus import Nexus
 
+        if self.wallet_name is not None:
+            self.own_address()  # a misspelt one is refused by what only reads, too
         async with self.client(signing=signing, endures=endures) as client:
             with self.output.progress(f"asking {client.network.name}"):
                 deployment = await self._known_deployment(client)

@@ -50,6 +50,7 @@ def test_the_owner_is_an_address_or_a_key_of_the_wallet(author, stranger, three)
     assert len(author.json("tool", "list", "--owner", "author")) == 3
     assert stranger.json("tool", "list", "--owner", "stranger") == []
     assert author.fails("tool", "list", "--owner", "nobody") == (3, "account_unknown")
+    assert author.fails("tool", "list", "--wallet", "nobody") == (3, "account_unknown")
     assert author.fails("tool", "list", "--owner", "0xnone")[0] == 7
 
 
