@@ -9,6 +9,8 @@ from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.name import Name
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolSettings
+from nexus_tools.package.move.workflows.execution import Execution
+from nexus_tools.package.move.workflows.schedule import Schedule
 from nexus_tools.sui.address import Address
 from nexus_tools.units import duration, sui
 
@@ -17,6 +19,13 @@ def check_owner(owned: Name | Leader, wallet: Address) -> None:
     """Raises `not_owner` unless the wallet owns the name or the leader."""
     hint = f"sign with the wallet of {owned.owner.owner}"
     require_owner(wallet, owned.owner.owner, owned.name, "not_owner", hint)
+
+
+def check_orderer(ordered: Execution | Schedule, wallet: Address) -> None:
+    """Raises `not_owner` unless the wallet owns the execution or the schedule."""
+    what = f"the {type(ordered).__name__.lower()} {ordered.id}"
+    hint = f"sign with the wallet of {ordered.owner}"
+    require_owner(wallet, ordered.owner, what, "not_owner", hint)
 
 
 def check_operator(tool: Tool, name: Name, wallet: Address) -> None:

@@ -23,6 +23,9 @@ from nexus_tools.workflow import RunPhase
 AT_ONCE = 100
 """How many records or invocations one transaction removes."""
 
+OWNER_MS = 7 * 24 * 3_600_000
+"""How long after its end the owner alone may: `cleaning::OWNER_MS`."""
+
 T = TypeVar("T")
 
 Cleaning = Callable[[TransactionBuilder, Package, Address], None]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.client import WENT_BACK, EventRecord, follow_events, past_events
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
+from nexus_tools.errors import NotFoundError, NotNowError, UsageError
 from nexus_tools.package import (
     PackageClient,
     Sent,
@@ -19,8 +19,9 @@ from nexus_tools.package.move.workflows import execution as calls
 from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun, ExecutionEnded
 from nexus_tools.package.move.workflows.schedule import Schedule
 from nexus_tools.registry.arguments import checks_arguments
+from nexus_tools.registry.checks import check_orderer
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent, Terms
-from nexus_tools.registry.execution_cleaning import add_due, cleanings, end_rest
+from nexus_tools.registry.execution_cleaning import OWNER_MS, add_due, cleanings, end_rest
 from nexus_tools.registry.execution_costs import ExecutionCost
 from nexus_tools.registry.execution_history import read_execution_steps, spent_mist
 from nexus_tools.registry.execution_state import ExecutionState, read_state
@@ -333,17 +334,19 @@ class Executions(PackageClient):
 
         Results go with it. What Sui took for storing it is the sender's: the owner's, or from 7
         days after the end on anyone's. Who was interrupted calls it again. Raises
-        `execution_unknown` or `not_ended`. A dry run simulates the first transaction alone.
+        `execution_unknown`, `not_ended` or `too_early`. A dry run simulates the first transaction alone.
         """
         found = await self.get(execution)
         sent: list[Sent] = []
         if found.ended_at_ms is None:
             sent.append(await end_rest(self, found))
+        ended_at_ms = found.ended_at_ms
+        others_may_at_ms = None if ended_at_ms is None else ended_at_ms + OWNER_MS
         parts = await cleanings(self, found)
         for number, part in enumerate(parts, start=1):
             builder = TransactionBuilder()
             part(builder, self.deployment.workflows, execution)
-            sent.append(await self.send(builder))
+            sent.append(await self.send(builder, possible_at_ms=others_may_at_ms))
             if self.dry_run:
                 return Cleaned(tuple(sent), len(parts) - number)
             on_sent(number, len(parts))
@@ -351,12 +354,7 @@ class Executions(PackageClient):
 
     async def _owned(self, execution: Address) -> Execution:
         found = await self.get(execution)
-        if found.owner != self.client.address:
-            raise NotAllowedError(
-                "not_owner",
-                f"the execution {execution} belongs to the wallet of {found.owner}",
-                hint="sign with that wallet",
-            )
+        check_orderer(found, self.client.address)
         return found
 
     @property

@@ -28,6 +28,7 @@ from nexus_tools.package.move.workflows.schedule import (
 from nexus_tools.package.move.workflows.timing import Timing
 from nexus_tools.registry.arguments import checks_arguments
 from nexus_tools.registry.beginnings import beginning_of
+from nexus_tools.registry.checks import check_orderer
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
 from nexus_tools.registry.schedule_creation import check_ahead, check_funds, creation, order_of
 from nexus_tools.registry.schedule_reading import (
@@ -179,8 +180,9 @@ class Schedules(PackageClient):
     async def give(self, schedule: Address, vertex: int, values: Mapping[str, Any]) -> Sent:
         """Give other entry values to a vertex, for what begins from now on.
 
-        Raises `not_owner` or `values_too_large`.
+        Raises `schedule_unknown`, `not_owner` or `values_too_large`.
         """
+        await self._owned(schedule)
         builder, package = TransactionBuilder(), self.deployment.workflows
         calls.give(
             builder,
@@ -194,8 +196,10 @@ class Schedules(PackageClient):
     async def name_leaders(self, schedule: Address, leaders: Sequence[Address]) -> Sent:
         """Let one or two other leaders trigger it and carry what it begins from now on.
 
-        Raises `leaders_named`, `not_owner`, `leader_not_active` or `same_leader`.
+        Raises `schedule_unknown`, `leaders_named`, `not_owner`, `leader_not_active` or
+        `same_leader`.
         """
+        await self._owned(schedule)
         builder, package = TransactionBuilder(), self.deployment.workflows
         match leaders:
             case [leader, *backups] if len(backups) <= 1:
@@ -211,7 +215,14 @@ class Schedules(PackageClient):
 
         Raises `schedule_unknown`, `not_owner`, `paused`, `cancelled` or `finished`.
         """
-        await self._check_goes_on(schedule)
+        found = await self._owned(schedule)
+        await self._check_goes_on(found)
+        if found.is_paused:
+            raise NotNowError(
+                "paused",
+                f"the schedule {schedule} is paused already",
+                hint=f"`nexus-tools schedule resume {schedule}` lets it go on",
+            )
         return await self.call(calls.pause, schedule)
 
     async def resume(self, schedule: Address) -> Sent:
@@ -221,7 +232,13 @@ class Schedules(PackageClient):
         may be that which pauses it. Raises `schedule_unknown`, `not_owner`, `not_paused`,
         `cancelled` or `finished`.
         """
-        await self._check_goes_on(schedule)
+        state = await self._check_goes_on(await self._owned(schedule))
+        if state is ScheduleState.ACTIVE:
+            raise NotNowError(
+                "not_paused",
+                f"the schedule {schedule} is not paused",
+                hint=f"`nexus-tools schedule show {schedule}` says when it begins something next",
+            )
         builder = TransactionBuilder()
         await self._collect(builder, schedule)
         calls.resume(builder, self.deployment.workflows, schedule)
@@ -234,7 +251,7 @@ class Schedules(PackageClient):
         afterwards. `back_mist` says what came back. Raises `schedule_unknown`, `not_owner` or
         `cancelled`.
         """
-        builder, found = TransactionBuilder(), await self.get(schedule)
+        builder, found = TransactionBuilder(), await self._owned(schedule)
         left = await self._collect(builder, schedule)
         if not found.is_cancelled:
             calls.cancel(builder, self.deployment.workflows, schedule)
@@ -260,9 +277,10 @@ class Schedules(PackageClient):
     async def delete(self, schedule: Address) -> Sent:
         """Delete a schedule that is cancelled, for its storage rebate.
 
-        What executions left that have ended is taken back. Raises `not_owner`, `not_cancelled` or
-        `not_collected`.
+        What executions left that have ended is taken back. Raises `schedule_unknown`, `not_owner`,
+        `not_cancelled` or `not_collected`.
         """
+        await self._owned(schedule)
         builder = TransactionBuilder()
         await self._collect(builder, schedule)
         calls.delete(builder, self.deployment.workflows, schedule)
@@ -277,19 +295,26 @@ class Schedules(PackageClient):
         """
         if amount_mist < 1:
             raise UsageError("amount_invalid", f"{sui(amount_mist)} adds nothing to the funds")
-        await self._check_goes_on(schedule)
+        await self._check_goes_on(await self.get(schedule))
         return await self.pay(calls.refill, schedule, amount_mist=amount_mist)
 
-    async def _check_goes_on(self, schedule: Address) -> None:
-        """Raises `schedule_unknown`, or `cancelled` or `finished` for what begins nothing more."""
-        standing = await self.standing(schedule)
+    async def _owned(self, schedule: Address) -> Schedule:
+        """Raises `schedule_unknown` or `not_owner`."""
+        found = await self.get(schedule)
+        check_orderer(found, self.client.address)
+        return found
+
+    async def _check_goes_on(self, schedule: Schedule) -> ScheduleState:
+        """Raises `cancelled` or `finished` for what begins nothing more."""
+        (standing,) = await read_standings(self, [schedule])
         if standing.state in {ScheduleState.CANCELLED, ScheduleState.FINISHED}:
             raise NotNowError(
                 standing.state.value,
-                f"the schedule {schedule} is {standing.state}: it begins nothing more",
-                hint=f"`nexus-tools schedule cancel {schedule}` takes back what it has,"
+                f"the schedule {schedule.id} is {standing.state}: it begins nothing more",
+                hint=f"`nexus-tools schedule cancel {schedule.id}` takes back what it has,"
                 " and `nexus-tools schedule create` plans anew",
             )
+        return standing.state
 
     async def collect(self, schedule: Address) -> Sent:
         """Let flow back what executions left that have ended. Raises `nothing_to_collect`."""

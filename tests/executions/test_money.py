@@ -57,9 +57,11 @@ async def test_an_execution_cannot_be_cleaned_before_its_end_nor_by_others_for_s
         await Executions(user, carrier.deployment).clean(execution.id)
     assert caught.value.code == "not_ended"
     await execution.carry(outcome)
+    ended_at_ms = (await Executions(user, carrier.deployment).get(execution.id)).ended_at_ms
     with pytest.raises(NexusError) as caught:
         await Executions(leader, carrier.deployment).clean(execution.id)
     assert caught.value.code == "too_early"
+    assert caught.value.details["possible_at_ms"] == ended_at_ms + 7 * DAY_MS
     carrier.net.advance_clock(7 * DAY_MS)
     await Executions(leader, carrier.deployment).clean(execution.id)
     assert await user.object(execution.id) is None

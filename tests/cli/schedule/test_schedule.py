@@ -79,6 +79,7 @@ def test_a_schedule_pauses_resumes_and_is_refilled(author, schedule):
     author.json("schedule", "pause", schedule, "--yes")
     assert author.json("schedule", "show", schedule)["state"] == "paused"
     assert author.fails("schedule", "pause", schedule, "--yes")[1] == "paused"
+    assert f"schedule resume {schedule}" in author.run("schedule", "pause", schedule).stderr
     author.json("schedule", "resume", schedule, "--yes")
     author.json("schedule", "refill", schedule, "0.5", "--yes")
     shown = author.json("schedule", "show", schedule)
