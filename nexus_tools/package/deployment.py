@@ -25,6 +25,17 @@ PACKAGE_NAMES = ("nexus_tools", "nexus_workflows")
 """What the manifests of our packages call them."""
 
 
+_NOUNS = {
+    "Tool": ("a tool", "tool list"),
+    "Leader": ("a leader", "leader list"),
+    "Invocation": ("an invocation", "tool outcome {}"),
+    "Dag": ("a workflow", "workflow show {}"),
+    "Execution": ("an execution", "workflow show {}"),
+    "Schedule": ("a schedule", "schedule show {}"),
+}
+"""Objects that people have ids of, and the commands that show them."""
+
+
 class Part(StrEnum):
     """Which of our packages: the one of tools, or the one of workflows, which uses it."""
 
@@ -152,13 +163,21 @@ class Deployment(Struct, frozen=True):
 
     def _contents(self, value: Object, expected: StructTag, codec: Codec[Any]) -> Any:
         if not isinstance(value.data, MoveObject) or value.data.type != expected:
-            raise ValidationError(
-                "object_of_another_type",
-                f"{value.id} is of the type {value.type or 'package'},"
-                f" not {expected.module}::{expected.name}",
-                hint="check the id, and that the deployment is the one that made the object",
-            )
+            raise self._other(value, expected)
         return codec.decode(value.data.contents)
+
+    def _other(self, value: Object, expected: StructTag) -> ValidationError:
+        """The error that an object is something else, which may be of ours, too."""
+        kind = value.data.type if isinstance(value.data, MoveObject) else None
+        is_ours = kind and kind.address in (each.original_id for _, each in self.packages)
+        noun, command = _NOUNS.get(kind.name, ("", "")) if kind and is_ours else ("", "")
+        wanted, _ = _NOUNS.get(expected.name, (f"{expected.module}::{expected.name}", ""))
+        hint = "check the id, and that the deployment is the one that made the object"
+        if command:
+            hint = f"`nexus-tools {command.format(value.id)}` shows it"
+        is_what = noun or f"of the type {value.type or 'package'}"
+        message = f"{value.id} is {is_what}, not {wanted}"
+        return ValidationError("object_of_another_type", message, hint=hint)
 
     def require_dag_registry(self) -> Address:
         """The registry of workflows. Raises `workflows_unknown`."""

@@ -17,7 +17,6 @@ from nexus_tools.package import (
 )
 from nexus_tools.package.move.workflows import execution as calls
 from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun, ExecutionEnded
-from nexus_tools.package.move.workflows.schedule import Schedule
 from nexus_tools.registry.arguments import checks_arguments
 from nexus_tools.registry.checks import check_orderer
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent, Terms
@@ -204,7 +203,7 @@ class Executions(PackageClient):
         return self.decoded(value, Execution) if is_one else None
 
     async def get(self, execution: Address) -> Execution:
-        """An execution. Raises `execution_unknown`."""
+        """An execution. Raises `execution_unknown` or `object_of_another_type`."""
         value = await self.client.object(execution)
         if value is None:
             raise NotFoundError(
@@ -212,16 +211,6 @@ class Executions(PackageClient):
                 f"there is no execution {execution}",
                 hint="it was cleaned up, or is one of another network:"
                 " `nexus-tools workflow executions` lists yours",
-            )
-        if value.type != self.deployment.type_of(Execution):
-            is_schedule = value.type == self.deployment.type_of(Schedule)
-            raise NotFoundError(
-                "execution_unknown",
-                f"{execution} is {'a schedule' if is_schedule else 'something else'},"
-                " not an execution",
-                hint=f"`nexus-tools schedule show {execution}` shows it and its executions"
-                if is_schedule
-                else "`nexus-tools workflow executions` lists yours",
             )
         return self.deployment.decode(value, Execution)
 
@@ -334,7 +323,8 @@ class Executions(PackageClient):
 
         Results go with it. What Sui took for storing it is the sender's: the owner's, or from 7
         days after the end on anyone's. Who was interrupted calls it again. Raises
-        `execution_unknown`, `not_ended` or `too_early`. A dry run simulates the first transaction alone.
+        `execution_unknown`, `not_ended` or `too_early`. A dry run simulates the first transaction
+        alone.
         """
         found = await self.get(execution)
         sent: list[Sent] = []

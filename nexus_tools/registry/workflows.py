@@ -225,12 +225,19 @@ class Workflows(PackageClient):
         return found
 
     async def by_id(self, workflow: Address) -> PublishedWorkflow:
-        """The workflow with this id. Raises `workflow_unknown` or `workflow_mismatch`."""
+        """The workflow with this id.
+
+        Raises `workflow_unknown`, `object_of_another_type` or `workflow_mismatch`.
+        """
         value = await self.client.object(workflow)
-        is_dag = value is not None and value.type == self.deployment.type_of(Dag)
-        if value is None or not is_dag or not _is_published(value):
-            raise NotFoundError("workflow_unknown", f"{workflow} is no workflow")
-        return await read_workflow(self, self.deployment.decode(value, Dag))
+        dag = self.decoded(value, Dag)
+        if dag is None or value is None or not _is_published(value):
+            raise NotFoundError(
+                "workflow_unknown",
+                f"no workflow is published as {workflow} on {self.client.network.name}",
+                hint="`nexus-tools workflow list` shows what there is",
+            )
+        return await read_workflow(self, dag)
 
     async def list(self, owner: Address | None = None) -> tuple[DagPublished, ...]:
         """What was published, in order, as the node's events tell; by one address, or by all."""

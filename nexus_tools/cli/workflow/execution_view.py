@@ -28,15 +28,12 @@ _LABELS = {
 }
 
 
-async def show_execution(session: Session, execution: str) -> None:
+async def show_execution(session: Session, nexus: "Nexus", execution: "Address") -> None:
     """Print an execution by its id: facts, a picture, failures, results."""
-    from nexus_tools.sui.address import Address
-
-    async with session.nexus(signing=False) as nexus:
-        with session.output.progress("reading the execution"):
-            state = await nexus.executions.state(Address.parse(execution))
-            waits = await nexus.executions.waits(state)
-            spent_mist = await nexus.executions.spent_mist(state)
+    with session.output.progress("reading the execution"):
+        state = await nexus.executions.state(execution)
+        waits = await nexus.executions.waits(state)
+        spent_mist = await nexus.executions.spent_mist(state)
     if session.output.as_json:
         session.output.document(state_document(state, waits, spent_mist))
         return

@@ -8,11 +8,13 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_fqns, json_text, plain, reads
 from nexus_tools.cli.workflow.execution_view import show_execution
+from nexus_tools.cli.workflow.run import find_workflow
 from nexus_tools.errors import NexusError
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import PublishedWorkflow
+    from nexus_tools.sui.address import Address
     from nexus_tools.workflow import Document, InputPort
 
 _LABELS = {
@@ -30,21 +32,24 @@ _LABELS = {
 
 
 @click.command()
-@click.argument("fqn", metavar="FQN|EXECUTION", shell_complete=complete_fqns)
+@click.argument("fqn", metavar="FQN|ID", shell_complete=complete_fqns)
 @click.option("--document", "as_document", is_flag=True, help="Print its document alone, as JSON.")
 @reads
 async def command(session: Session, *, fqn: str, as_document: bool) -> None:
-    """Show the published workflow FQN, or an EXECUTION by its id.
+    """Show a published workflow by its FQN or ID, or an execution by its ID.
 
     What is on chain is checked first: that it executes what its document says. Of an execution, it
     shows how far it is, why walks failed, and what it came to.
     """
-    if fqn.startswith("0x"):
-        await show_execution(session, fqn)
-        return
+    from nexus_tools.sui.address import Address
+
+    place = Address.parse(fqn) if fqn.startswith("0x") else None
     async with session.nexus(signing=False) as nexus:
+        if place is not None and not await _is_workflow(nexus, place):
+            await show_execution(session, nexus, place)
+            return
         with session.output.progress(f"reading {fqn}"):
-            found = await nexus.workflows.get(fqn)
+            found = await find_workflow(nexus, fqn)
             kinds = await _input_kinds(nexus, found)
     output = session.output
     if as_document:
@@ -57,6 +62,13 @@ async def command(session: Session, *, fqn: str, as_document: bool) -> None:
     words = {key: _in_words(value) for key, value in (_record(found) | {"inputs": kinds}).items()}
     output.record(words, _LABELS)
     output.note(f"its document: nexus-tools workflow show {fqn} --document > workflow.json")
+
+
+async def _is_workflow(nexus: "Nexus", place: "Address") -> bool:
+    from nexus_tools.package.move.workflows.dag import Dag
+
+    found = await nexus.client.object(place)
+    return found is not None and found.type == nexus.deployment.type_of(Dag)
 
 
 def _record(found: "PublishedWorkflow") -> dict[str, Any]:

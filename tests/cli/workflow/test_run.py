@@ -59,9 +59,17 @@ def test_an_input_that_does_not_fit_is_told_by_its_name(customer):
     assert "ending: " in shown
 
 
-def test_what_is_no_execution_is_said_to_be_something_else(customer, carrier):
+def test_what_an_id_is_of_is_said_where_something_else_is_wanted(customer, carrier):
     error = customer.run("workflow", "show", carrier, "--json").error
-    assert error["message"] == f"{carrier} is something else, not an execution"
+    assert error["message"] == f"{carrier} is a leader, not an execution"
+    assert error["hint"] == "`nexus-tools leader list` shows it"
+    halves = customer.json("workflow", "show", "xyz.example.halves@1")
+    assert customer.json("workflow", "show", halves["workflow"]) == halves
+    error = customer.run("schedule", "show", halves["workflow"], "--json").error
+    assert error["message"] == f"{halves['workflow']} is a workflow, not a schedule"
+    error = customer.run("workflow", "watch", "0x6", "--json").error
+    assert "::clock::Clock, not an execution" in error["message"]
+    assert customer.fails("workflow", "show", "0xabc") == (3, "execution_unknown")
 
 
 def test_nothing_is_not_added(customer):
