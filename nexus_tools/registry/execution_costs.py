@@ -26,13 +26,14 @@ _SOME_TIMES = 8
 class VertexCost:
     """What one run of a vertex takes at most, in MIST.
 
-    `run_mist` is the price, the leader's fees and the largest outcome of one attempt, `stored_mist`
-    what Sui takes for its records; that comes back to who cleans up.
+    `charge_mist` is the tool's: its price, and the gas of one on chain. `run_mist` is that, the
+    leader's fees and the largest outcome of one attempt, `stored_mist` what Sui takes for its
+    records; that comes back to who cleans up.
     """
 
     vertex: str
     fqn: str
-    price_mist: int
+    charge_mist: int
     run_mist: int
     stored_mist: int
     attempts: int

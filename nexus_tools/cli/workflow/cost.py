@@ -9,7 +9,7 @@ from nexus_tools.cli.workflow.run import find_workflow
 _COLUMNS = {
     "vertex": "Vertex",
     "tool": "Tool",
-    "price": "Price",
+    "charge": "Price and gas",
     "run": "A run, at most",
     "stored": "Stored",
     "attempts": "Attempts",
@@ -47,9 +47,10 @@ async def command(
 ) -> None:
     """Reckon what an execution of the workflow FQN takes of its funds, at most, at today's prices.
 
-    A run takes the price, the fees of a leader, and room for the largest outcome, most of which
-    comes back. What it stores comes back to who cleans up. What is in a loop or a region runs as
-    often as it takes: what that comes to is bounded by --max-steps alone.
+    A run takes the price, the gas of a tool on chain, the fees of a leader, and room for the
+    largest outcome, most of which comes back. What it stores comes back to who cleans up. What is
+    in a loop or a region runs as often as it takes: what that comes to is bounded by --max-steps
+    alone.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress(f"reading {workflow}"):
@@ -62,7 +63,7 @@ async def command(
         {
             "vertex": each.vertex,
             "tool": each.fqn,
-            "price_mist": each.price_mist,
+            "charge_mist": each.charge_mist,
             "run_mist": each.run_mist,
             "stored_mist": each.stored_mist,
             "attempts": each.attempts,

@@ -80,7 +80,7 @@ def test_nothing_is_not_added(customer):
 def test_what_a_workflow_costs_is_reckoned_by_vertex(customer):
     found = customer.json("workflow", "cost", "xyz.example.halves@1")
     assert [each["vertex"] for each in found["vertices"]] == ["first", "second"]
-    assert {each["price_mist"] for each in found["vertices"]} == {10_000_000}
+    assert {each["charge_mist"] for each in found["vertices"]} == {10_000_000}
     assert found["begin_mist"] < found["once_mist"] == found["most_mist"]
     shown = customer.run("workflow", "cost", "xyz.example.halves@1").stdout
     assert "each vertex once" in shown
