@@ -275,8 +275,8 @@ class Nexus:
         faucet can fund it; without a journal (a SQLite file) it remembers nothing after the block.
         `storages` say where inputs are had that are not on chain: a function, or a URL with
         `{key}`, by the name of the storage. `config` are further fields of `LeaderConfig`. Raises
-        `key_missing`, `not_in_force`, `settings_invalid`, and as `LeaderRegistry.register` and
-        `Leader.run`.
+        `key_missing`, `not_in_force`, `argument_invalid`, `config_invalid`, and as
+        `LeaderRegistry.register` and `Leader.run`.
         """
         # Late: the Leader brings an HTTP client and pydantic.
         from nexus_tools.leader import LOOPBACK, Leader, LeaderConfig  # noqa: PLC0415
@@ -287,19 +287,37 @@ class Nexus:
             if journal is None:
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nexus-leader-"))
                 journal = Path(folder) / "journal.sqlite"
+            urls, functions = _by_kind(storages or {})
+            settings = LeaderConfig.load({}, journal=journal, storages=urls, **config)
             signer = key or _new_key(self.client.network)
             client = await stack.enter_async_context(SuiClient(self.client.network, signer))
             await _fund(client)
             leaders = LeaderRegistry(client, self.deployment)
             leader_id = await stack.enter_async_context(_active_leader(leaders, name))
-            known = storages or {}
-            urls = {name: each for name, each in known.items() if isinstance(each, str)}
-            functions = {name: each for name, each in known.items() if not isinstance(each, str)}
-            settings = LeaderConfig.load({}, journal=journal, storages=urls, **config)
             named = (client, [signer], self.deployment, leader_id)
             leader = Leader(settings, *named, storages=functions)
             await stack.enter_async_context(_running(leader))
             yield leader
+
+
+def _by_kind(
+    storages: "Mapping[str, Fetch | str]",
+) -> "tuple[dict[str, str], dict[str, Fetch]]":
+    """URLs of storages, and functions that fetch. Raises `argument_invalid` for anything else."""
+    urls: dict[str, str] = {}
+    functions: dict[str, Fetch] = {}
+    for name, place in storages.items():
+        if isinstance(place, str):
+            urls[name] = place
+        elif callable(place):
+            functions[name] = place
+        else:
+            raise UsageError(
+                "argument_invalid",
+                f"the storage {name} is a {type(place).__name__}: no function, and no URL",
+                hint='write {"walrus": "https://aggregator.example/v1/blobs/{key}"}',
+            )
+    return urls, functions
 
 
 def _resolve(where: Any, who: Who) -> tuple[Network, Signer | None]:

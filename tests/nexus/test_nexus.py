@@ -216,6 +216,18 @@ async def test_events_of_other_kinds_are_left_out(nexus):
     assert happened.timestamp_ms is not None
 
 
+@pytest.mark.parametrize(
+    ("config", "code"),
+    [({"storages": {"walrus": 7}}, "argument_invalid"), ({"workers": "x"}, "config_invalid")],
+)
+async def test_what_no_leader_can_run_with_registers_none(nexus, config, code):
+    with pytest.raises(NexusError) as caught:
+        async with nexus.leader("lee", **config):
+            pass
+    assert caught.value.code == code
+    assert await nexus.leaders.list() == ()
+
+
 @pytest.fixture
 async def resting_leader(nexus, localnet, leader_key):
     """The id of an active leader, behind which no daemon works."""
