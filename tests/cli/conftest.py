@@ -76,6 +76,13 @@ class Home:
         }
         self._daemons: list[subprocess.Popen[str]] = []
 
+    def lend_compiler(self, folder: Path) -> None:
+        """Have the Move compiler that is in a folder, so that nothing is fetched."""
+        cache = self.folder / "cache" / "nexus-tools"
+        cache.mkdir(parents=True, exist_ok=True)
+        for name in ("sui-move-builder", "wasmtime"):
+            (cache / name).symlink_to(folder / name)
+
     def run(self, *arguments: Any, stdin: Any = "", **environment: str) -> Result:
         """Run a command in this process."""
         out, err = _stream(), _stream()
@@ -212,6 +219,12 @@ def home(tmp_path):
     user = Home(tmp_path)
     yield user
     user.end_daemons()
+
+
+@pytest.fixture
+def compiler(home, compiler_cache):
+    """The Move compiler, which the user has."""
+    home.lend_compiler(compiler_cache)
 
 
 @pytest.fixture(scope="module")

@@ -58,15 +58,6 @@ def modules(folder):
     return {path.name for path in folder.glob("*.py")} - {"__init__.py"}
 
 
-@pytest.fixture
-def compiler(home, compiler_cache):
-    """The compiler, as it was fetched before."""
-    cache = home.folder / "cache" / "nexus-tools"
-    cache.mkdir(parents=True)
-    for name in ("sui-move-builder", "wasmtime"):
-        (cache / name).symlink_to(compiler_cache / name)
-
-
 @pytest.mark.usefixtures("compiler")
 def test_the_bindings_of_our_package_are_what_its_sources_give(home, tmp_path):
     told = home.json(
@@ -163,6 +154,7 @@ def test_what_another_compiler_has_built_is_taken(home, built, tmp_path):
     assert '"""Packs an item.' in (tmp_path / "out" / "boxes.py").read_text()
 
 
+@pytest.mark.usefixtures("compiler")
 def test_it_is_taken_too_if_the_package_does_not_compile_here(home, built, tmp_path):
     project = built.parents[1]
     (project / "Move.toml").write_text(

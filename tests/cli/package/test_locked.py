@@ -225,12 +225,9 @@ def own(tmp_path):
 
 @pytest.fixture
 def compilers(admin, colleague, compiler_cache):
-    """Both users have the compiler, as it was fetched before."""
+    """Both users have the Move compiler."""
     for user in (admin, colleague):
-        cache = user.folder / "cache" / "nexus-tools"
-        cache.mkdir(parents=True, exist_ok=True)
-        for name in ("sui-move-builder", "wasmtime"):
-            (cache / name).symlink_to(compiler_cache / name)
+        user.lend_compiler(compiler_cache)
 
 
 @pytest.fixture

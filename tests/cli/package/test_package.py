@@ -62,15 +62,6 @@ def test_without_the_package_a_command_says_how_to_publish_it(author):
     assert "package publish" in result.error["hint"]
 
 
-@pytest.fixture
-def compiler(home, compiler_cache):
-    """The compiler, as it was fetched before."""
-    cache = home.folder / "cache" / "nexus-tools"
-    cache.mkdir(parents=True)
-    (cache / "sui-move-builder").symlink_to(compiler_cache / "sui-move-builder")
-    (cache / "wasmtime").symlink_to(compiler_cache / "wasmtime")
-
-
 @pytest.mark.usefixtures("compiler")
 def test_our_sources_compile_to_what_we_ship(home, tmp_path):
     built = home.json("package", "build", "--output", tmp_path / "out")
@@ -250,11 +241,8 @@ def test_bindings_are_made_with_the_options_of_a_compilation(home, far):
 
 @pytest.fixture
 def compiling_author(author, compiler_cache):
-    """The author, who has the compiler, as it was fetched before."""
-    cache = author.folder / "cache" / "nexus-tools"
-    cache.mkdir(parents=True, exist_ok=True)
-    for name in ("sui-move-builder", "wasmtime"):
-        (cache / name).symlink_to(compiler_cache / name)
+    """The author, who has the Move compiler."""
+    author.lend_compiler(compiler_cache)
     return author
 
 

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,16 @@ from nexus_tools.bytecode import deserialize
 from nexus_tools.localnet.compiler import build_to_publish
 from nexus_tools.sui.address import Address
 from nexus_tools.toolkit import load
+
+
+def run_tests(home, folder):
+    """Run the tests of a new project, which have to pass."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    environment = os.environ | home.environment
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_new_project_has_a_tool_of_the_name(home, tmp_path, monkeypatch):
@@ -27,19 +38,16 @@ def test_a_new_project_passes_its_own_tests(home, tmp_path):
     folder = tmp_path / "project"
     home.json("tool", "new", "word-count", "--directory", folder, "--fqn", "org.acme.text.greet@3")
     assert "org.acme.text.greet@3" in (folder / "tools.py").read_text()
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_tests(home, folder)
 
 
+@pytest.mark.usefixtures("compiler")
 def test_a_new_move_package_passes_its_own_tests_and_the_checks(home, tmp_path):
     folder = tmp_path / "project"
     new = ("tool", "new", "word-count", "--template", "move", "--directory", folder)
     document = home.json(*new, "--fqn", "org.acme.text.words@3")
     assert document["fqn"] == "org.acme.text.words@3"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_tests(home, folder)
     checks = home.json("tool", "validate", folder)["checks"]
     assert [(each["file"], each["name"], each["status"]) for each in checks] == [
         ("", "package", "passed"),

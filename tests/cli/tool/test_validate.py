@@ -104,7 +104,7 @@ def test_a_file_without_certificates_is_said_so(home, tmp_path):
 
 
 @pytest.fixture
-def project(home, tmp_path):
+def project(home, tmp_path, compiler):
     """A Move package with a tool, in which some words are others."""
 
     def project(file, *changes):

@@ -18,10 +18,7 @@ def published(chain, publisher, new_home, carrier, running, compiler_cache):
     """Who published the Move package, owns the tools, and published the workflows."""
     user = new_home("minter", publisher)
     chain.fund(user.wallet.signer().address, 60 * 10**9)
-    cache = user.folder / "cache" / "nexus-tools"
-    cache.mkdir(parents=True)
-    for name in ("sui-move-builder", "wasmtime"):
-        (cache / name).symlink_to(compiler_cache / name)
+    user.lend_compiler(compiler_cache)
     package = user.json("package", "publish", EXAMPLES / "on_chain", "--yes")["package_id"]
     badge = EXAMPLES / "on_chain" / "badge.json"
     terms = ("--price", "0.001", "--yes")
