@@ -84,6 +84,30 @@ def compiler_cache():
 
 
 @pytest.fixture(scope="session")
+def lend_compiler(compiler_cache):
+    """Gives the Move compiler to whoever caches in a folder: `lend_compiler(folder)`."""
+    return _lend_compiler
+
+
+@pytest.fixture(scope="session", autouse=True)
+def suite_cache(tmp_path_factory):
+    """The suite caches nothing where its user does, and fetches no compiler that is here."""
+    folder = tmp_path_factory.mktemp("cache")
+    _lend_compiler(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield
+
+
+def _lend_compiler(folder):
+    cache = folder / "nexus-tools"
+    cache.mkdir(parents=True, exist_ok=True)
+    for part in (CACHE / "sui-move-builder", CACHE / "wasmtime"):
+        if part.is_dir():
+            (cache / part.name).symlink_to(part)
+
+
+@pytest.fixture(scope="session")
 def move_builder(compiler_cache):
     """The Move compiler."""
     from nexus_tools.localnet.compiler import MoveBuilder

@@ -16,7 +16,6 @@ from nexus_tools.localnet.framework import embedded_release, write_release
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parent.parent
-CACHE = ROOT / ".cache"
 EXAMPLE = ROOT / "examples" / "testing"
 NAME = "nexus_tools"
 PLUGIN = "nexus_tools.pytest_plugin"
@@ -28,12 +27,8 @@ BOB = Address.of(0xB0B)
 
 
 @pytest.fixture
-def run(pytester, monkeypatch, tmp_path):
-    """Runs pytest in a project that has the plugin, and the compiler where it is installed."""
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    (cache / "nexus-tools").symlink_to(CACHE)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+def run(pytester, monkeypatch):
+    """Runs pytest in a project that has the plugin."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
     found = importlib.metadata.entry_points(group="pytest11", name=NAME)
     named = () if found else ("-p", PLUGIN)

@@ -67,21 +67,15 @@ class Home:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.data = folder / "data" / "nexus-tools"
+        self.cache = folder / "cache"
         self.config_file = folder / "config" / "nexus-tools" / "config.toml"
         self.environment = {
             "XDG_DATA_HOME": str(folder / "data"),
             "XDG_CONFIG_HOME": str(folder / "config"),
-            "XDG_CACHE_HOME": str(folder / "cache"),
+            "XDG_CACHE_HOME": str(self.cache),
             "HOME": str(folder),
         }
         self._daemons: list[subprocess.Popen[str]] = []
-
-    def lend_compiler(self, folder: Path) -> None:
-        """Have the Move compiler that is in a folder, so that nothing is fetched."""
-        cache = self.folder / "cache" / "nexus-tools"
-        cache.mkdir(parents=True, exist_ok=True)
-        for name in ("sui-move-builder", "wasmtime"):
-            (cache / name).symlink_to(folder / name)
 
     def run(self, *arguments: Any, stdin: Any = "", **environment: str) -> Result:
         """Run a command in this process."""
@@ -222,9 +216,9 @@ def home(tmp_path):
 
 
 @pytest.fixture
-def compiler(home, compiler_cache):
+def compiler(home, lend_compiler):
     """The Move compiler, which the user has."""
-    home.lend_compiler(compiler_cache)
+    lend_compiler(home.cache)
 
 
 @pytest.fixture(scope="module")

@@ -18,13 +18,10 @@ PAGES = pages()
     "name",
     [name for name in PAGES if {each.language for each in Page.read(name).blocks} & {*EXECUTED}],
 )
-def test_a_page_goes_as_it_is_written(name, tmp_path, compiler_cache):
+def test_a_page_goes_as_it_is_written(name, tmp_path, lend_compiler):
     # The type checker does not see what is installed as editable.
     environment = environment_of(tmp_path / "home", PROGRAMS) | {"MYPYPATH": str(ROOT)}
-    cache = tmp_path / "home/.cache/nexus-tools"
-    cache.mkdir(parents=True)
-    for part in ("sui-move-builder", "wasmtime"):
-        (cache / part).symlink_to(compiler_cache / part)
+    lend_compiler(tmp_path / "home/.cache")
     folder = tmp_path / "folder"
     folder.mkdir()
     with Walk(fresh_folder(folder), environment, installs=False) as walk:

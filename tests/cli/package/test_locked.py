@@ -224,10 +224,10 @@ def own(tmp_path):
 
 
 @pytest.fixture
-def compilers(admin, colleague, compiler_cache):
+def compilers(admin, colleague, lend_compiler):
     """Both users have the Move compiler."""
     for user in (admin, colleague):
-        user.lend_compiler(compiler_cache)
+        lend_compiler(user.cache)
 
 
 @pytest.fixture

@@ -240,9 +240,9 @@ def test_bindings_are_made_with_the_options_of_a_compilation(home, far):
 
 
 @pytest.fixture
-def compiling_author(author, compiler_cache):
+def compiling_author(author, lend_compiler):
     """The author, who has the Move compiler."""
-    author.lend_compiler(compiler_cache)
+    lend_compiler(author.cache)
     return author
 
 

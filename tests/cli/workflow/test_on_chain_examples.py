@@ -14,11 +14,11 @@ SQUARES = [1, 4, 9, 16]
 
 
 @pytest.fixture(scope="module")
-def published(chain, publisher, new_home, carrier, running, compiler_cache):
+def published(chain, publisher, new_home, carrier, running, lend_compiler):
     """Who published the Move package, owns the tools, and published the workflows."""
     user = new_home("minter", publisher)
     chain.fund(user.wallet.signer().address, 60 * 10**9)
-    user.lend_compiler(compiler_cache)
+    lend_compiler(user.cache)
     package = user.json("package", "publish", EXAMPLES / "on_chain", "--yes")["package_id"]
     badge = EXAMPLES / "on_chain" / "badge.json"
     terms = ("--price", "0.001", "--yes")
