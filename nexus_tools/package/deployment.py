@@ -26,12 +26,12 @@ PACKAGE_NAMES = ("nexus_tools", "nexus_workflows")
 
 
 _NOUNS = {
-    "Tool": ("a tool", "tool list"),
-    "Leader": ("a leader", "leader list"),
-    "Invocation": ("an invocation", "tool outcome {}"),
-    "Dag": ("a workflow", "workflow show {}"),
-    "Execution": ("an execution", "workflow show {}"),
-    "Schedule": ("a schedule", "schedule show {}"),
+    "Tool": ("a tool", "`nexus-tools tool list`"),
+    "Leader": ("a leader", "`nexus-tools leader list`"),
+    "Invocation": ("an invocation", "`nexus-tools tool outcome {}`"),
+    "Dag": ("a workflow", "`nexus-tools workflow show {}`"),
+    "Execution": ("an execution", "`nexus-tools workflow show {}`"),
+    "Schedule": ("a schedule", "`nexus-tools schedule show {}`"),
 }
 """Objects that people have ids of, and the commands that show them."""
 
@@ -174,7 +174,7 @@ class Deployment(Struct, frozen=True):
         wanted, _ = _NOUNS.get(expected.name, (f"{expected.module}::{expected.name}", ""))
         hint = "check the id, and that the deployment is the one that made the object"
         if command:
-            hint = f"`nexus-tools {command.format(value.id)}` shows it"
+            hint = f"{command.format(value.id)} shows it"
         is_what = noun or f"of the type {value.type or 'package'}"
         message = f"{value.id} is {is_what}, not {wanted}"
         return ValidationError("object_of_another_type", message, hint=hint)

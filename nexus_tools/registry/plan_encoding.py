@@ -53,6 +53,7 @@ class _Encoder:
         self._document = document
         self._plan = plan
         self._tools = tuple(dict.fromkeys(vertex.fqn for vertex in document.vertices))
+        self._tool_numbers = {fqn: number for number, fqn in enumerate(self._tools)}
         self._numbers = {name: number for number, name in enumerate(plan.vertices)}
         self._ports = {
             name: {port: number for number, port in enumerate(vertex.into)}
@@ -78,7 +79,7 @@ class _Encoder:
         vertex = planned.vertex
         groups = (vertex.name in vertices for vertices in self._plan.groups.values())
         return Vertex(
-            self._tools.index(vertex.fqn),
+            self._tool_numbers[vertex.fqn],
             planned.blocks,
             _position(planned.region, planned.blocks),
             bytes(number for number, is_in in enumerate(groups) if is_in),

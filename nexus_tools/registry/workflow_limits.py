@@ -26,7 +26,6 @@ MAX_ARGUMENT_BYTES = 16_000
 # The limits of `dag` and `plan`.
 _MAX_VERTICES = _MAX_BLOCKS = 2_048
 _MAX_EDGES = 32_768
-_MAX_DEPTH = 8
 _MAX_GROUPS, _MAX_ENTRIES = 256, 128
 _MAX_OF_ONE = 32
 _MAX_NAME_BYTES = 32
@@ -53,7 +52,6 @@ def check_plan(document: Document, plan: Plan) -> None:
     _at_most(_MAX_BLOCKS, len(plan.blocks), "regions and loops")
     _at_most(_MAX_GROUPS, len(plan.groups), "entry groups")
     for vertex in plan.vertices.values():
-        _at_most(_MAX_DEPTH, len(vertex.blocks), "regions and loops in each other")
         _at_most(_MAX_OF_ONE, len(vertex.into), "input ports of a vertex")
 
 

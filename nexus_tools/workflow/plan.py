@@ -130,11 +130,23 @@ def plan_of(document: Document) -> Plan:
 
 def _check(document: Document, structure: Structure) -> None:
     known = {vertex.name for vertex in document.vertices}
+    named = [
+        *((edge.source.vertex, f"/edges/{at}") for at, edge in enumerate(document.edges)),
+        *((edge.target.vertex, f"/edges/{at}") for at, edge in enumerate(document.edges)),
+        *(
+            (name, f"/entry_groups/{at}")
+            for at, group in enumerate(document.entry_groups)
+            for name in group.vertices
+        ),
+        *(
+            (each.target.vertex, f"/default_values/{at}")
+            for at, each in enumerate(document.defaults)
+        ),
+    ]
     found = list(structure.problems)
-    for number, edge in enumerate(document.edges):
-        for name in sorted({edge.source.vertex, edge.target.vertex} - known):
-            message = f"There is no vertex '{name}'"
-            found.append(Violation("names_nothing", message, f"/edges/{number}"))
+    for name, pointer in dict.fromkeys(named):
+        if name not in known:
+            found.append(Violation("names_nothing", f"There is no vertex '{name}'", pointer))
     if found:
         raise violations_error(found)
 
@@ -147,8 +159,12 @@ class _Planner:
         self._blocks = structure.blocks
         self._around = structure.around
         self._ancestors: list[tuple[int, ...]] = []
-        for parent in (block.parent for block in structure.blocks):  # parents come first
+        self._regions: list[int | None] = []  # each block, or the innermost region around it
+        for number, block in enumerate(structure.blocks):  # parents come first
+            parent = block.parent
             self._ancestors.append(() if parent is None else (*self._ancestors[parent], parent))
+            outer = None if parent is None else self._regions[parent]
+            self._regions.append(outer if block.kind is BlockKind.LOOP else number)
         self._edges = [self._edge(number, edge) for number, edge in enumerate(document.edges)]
         self._into: dict[str, list[PlannedEdge]] = defaultdict(list)
         self._out: dict[str, list[PlannedEdge]] = defaultdict(list)
@@ -157,10 +173,10 @@ class _Planner:
         for edge in self._edges:
             self._into[edge.target.vertex].append(edge)
             self._out[edge.source.vertex].append(edge)
-            for block in structure.entered_by(document.edges[edge.number]):
-                self._entering[block].append(edge)
-            for block in structure.awaiting(document.edges[edge.number]):
-                self._needs[block].setdefault(edge.target)
+            for entered in structure.entered_by(document.edges[edge.number]):
+                self._entering[entered].append(edge)
+            for awaiting in structure.awaiting(document.edges[edge.number]):
+                self._needs[awaiting].setdefault(edge.target)
         self._constants: dict[str, list[str]] = defaultdict(list)
         for each in document.defaults:
             self._constants[each.target.vertex].append(each.target.port)
@@ -202,29 +218,29 @@ class _Planner:
     # --- Vertices
 
     def _vertex(self, vertex: Vertex) -> PlannedVertex:
-        into: dict[str, tuple[PlannedEdge, ...]] = defaultdict(tuple)
-        variants: dict[str, tuple[PlannedEdge, ...]] = defaultdict(tuple)
+        into: dict[str, list[PlannedEdge]] = defaultdict(list)
+        variants: dict[str, list[PlannedEdge]] = defaultdict(list)
         for edge in self._into[vertex.name]:
-            into[edge.target.port] += (edge,)
+            into[edge.target.port].append(edge)
         for edge in self._out[vertex.name]:
-            variants[edge.source.variant] += (edge,)
+            variants[edge.source.variant].append(edge)
         constants = self._constants[vertex.name]
         for port in (*vertex.entry_ports, *constants):
-            into.setdefault(port, ())
+            into.setdefault(port, [])
         action = vertex.post_failure_action or self._document.post_failure_action
         return PlannedVertex(
             vertex,
             self._around[vertex.name],
-            dict(sorted(into.items())),
+            {port: tuple(edges) for port, edges in sorted(into.items())},
             frozenset(constants),
             frozenset(vertex.entry_ports),
-            dict(variants),
+            {variant: tuple(edges) for variant, edges in variants.items()},
             self._region(self._around[vertex.name]),
             action is not PostFailureAction.CONTINUE,
         )
 
     def _region(self, around: tuple[int, ...]) -> int | None:
-        return next((block for block in reversed(around) if not self._is_loop(block)), None)
+        return self._regions[around[-1]] if around else None
 
     # --- Blocks
 
@@ -246,9 +262,9 @@ class _Planner:
 
     def _cursors(self, region: int) -> Iterator[str]:
         """The heads of which each iteration starts as soon as the region is open."""
-        entering = self._entering[region]
-        brought = {edge.target for edge in entering}
-        moved = {edge.target for edge in entering if edge.kind is not EdgeKind.STATIC}
+        entering = {edge.number: edge for edge in self._entering[region]}
+        brought = {edge.target for edge in entering.values()}
+        moved = {edge.target for edge in entering.values() if edge.kind is not EdgeKind.STATIC}
         for name in self._blocks[region].heads:
             around = self._around[name]
             loops = around[around.index(region) + 1 :]
@@ -256,7 +272,7 @@ class _Planner:
             inner = {
                 edge.target
                 for edge in self._into[name]
-                if edge.kind is not EdgeKind.DO_WHILE and edge not in entering
+                if edge.kind is not EdgeKind.DO_WHILE and edge.number not in entering
             }
             # A static value waits for what may come from inside; with others that is a race.
             if inner <= moved and needs <= brought:

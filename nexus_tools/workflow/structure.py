@@ -18,20 +18,20 @@ Loops follow from reach. `do_while` edges that share a source or a head are one 
 its heads reach by all edges but the `break` edges of its sources, within the region around it.
 """
 
-from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 from nexus_tools.workflow.document import Document, Edge, EdgeKind, InputPort
 from nexus_tools.workflow.violation import Violation
 
-MAX_IN_BLOCKS = 2**18
-"""How many vertices regions may have, and loops, each counted in all of them around it."""
+MAX_DEPTH = 8
+"""How many blocks may be around a vertex: `dag` takes no more."""
 
 # With these it makes no sense to say which edge leaves which block.
-_UNCLEAR = frozenset({"blocks_cross", "too_large"})
+_UNCLEAR = frozenset({"blocks_cross", "too_deep"})
 
 
 class BlockKind(StrEnum):
@@ -99,6 +99,7 @@ def structure_of(document: Document) -> Structure:
     regions = _Regions(graph)
     candidates = [*regions.candidates(), *_loops(graph, regions)]
     blocks, around = _nested(graph, candidates)
+    _check_depth(graph, around, candidates)
     if not any(problem.rule in _UNCLEAR for problem in graph.problems):
         _check_edges(graph, blocks, around, candidates)
     return Structure(blocks, around, tuple(dict.fromkeys(graph.problems)))
@@ -190,9 +191,10 @@ def _depths(graph: _Graph) -> dict[str, int]:
     for number, edge in forward:
         if missing[edge.source.vertex] and missing[edge.target.vertex]:
             graph.complain("cycle", number, f"'{edge.source}' is on a cycle, or behind one")
-    if sum(depth.values()) > MAX_IN_BLOCKS:
-        _complain_of_size(graph, graph.of_kind(EdgeKind.FOR_EACH)[0][0], "regions")
-        return dict.fromkeys(graph.names, 0)
+    for number, edge in graph.of_kind(EdgeKind.FOR_EACH):
+        if depth[edge.target.vertex] > MAX_DEPTH:
+            _complain_of_depth(graph, number, edge.target.vertex)
+            return dict.fromkeys(graph.names, 0)
     return {name: 0 if missing[name] else depth[name] for name in graph.names}
 
 
@@ -230,12 +232,13 @@ def _loops(graph: _Graph, regions: _Regions) -> list[_Candidate]:
         loop = found.setdefault(joined.root(("head", edge.target.vertex)), made)
         loop.heads.add(edge.target.vertex)
         loop.sources |= {edge.source.vertex}
-    size = 0
+    depth: Counter[str] = Counter()
     for loop in found.values():
         loop.vertices = _reach(graph, regions, loop)
-        size += len(loop.vertices)
-        if size > MAX_IN_BLOCKS:
-            _complain_of_size(graph, loop.edge, "loops")
+        depth.update(loop.vertices)
+        deep = next((name for name in loop.vertices if depth[name] > MAX_DEPTH), None)
+        if deep is not None:  # nobody waits for what many loops upon each other reach
+            _complain_of_depth(graph, loop.edge, min(loop.heads))
             return []
     for number, edge in again:
         loop = found[joined.root(("head", edge.target.vertex))]
@@ -287,6 +290,15 @@ def _nested(
     return tuple(blocks), {name: tuple(chain) for name, chain in chains.items()}
 
 
+def _check_depth(
+    graph: _Graph, around: Mapping[str, tuple[int, ...]], candidates: list[_Candidate]
+) -> None:
+    for name, blocks in around.items():
+        if len(blocks) > MAX_DEPTH:
+            _complain_of_depth(graph, candidates[blocks[MAX_DEPTH]].edge, name)
+            return
+
+
 def _are_twins(one: _Candidate, other: _Candidate) -> bool:
     return one.kind is other.kind and one.vertices == other.vertices
 
@@ -316,15 +328,15 @@ def _check_edges(
     candidates: list[_Candidate],
 ) -> None:
     """`collect` and `break` leave their own block, and no edge leaves another."""
+    ends = frozenset[str]().union(*(each.sources for each in candidates))
+    drawn = cache(partial(drawn_by, graph.edges.values(), around))
     for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
         left = source[shared_length(source, target) :]
         inner = candidates[source[-1]] if source else None
         if edge.kind is EdgeKind.COLLECT:
-            _check_collect(graph, blocks, around, number)
-        elif edge.kind is EdgeKind.BREAK and not any(
-            edge.source.vertex in each.sources for each in candidates
-        ):
+            _check_collect(graph, blocks, around, number, drawn)
+        elif edge.kind is EdgeKind.BREAK and edge.source.vertex not in ends:
             graph.complain("breaks_nothing", number, f"'{edge.source}' is not the end of a loop")
         elif edge.kind in (EdgeKind.BREAK, EdgeKind.DO_WHILE):
             own = inner is not None and edge.source.vertex in inner.sources
@@ -349,7 +361,11 @@ def _check_static(graph: _Graph, around: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _check_collect(
-    graph: _Graph, blocks: tuple[Block, ...], around: Mapping[str, tuple[int, ...]], number: int
+    graph: _Graph,
+    blocks: tuple[Block, ...],
+    around: Mapping[str, tuple[int, ...]],
+    number: int,
+    drawn: Callable[[str, int], Edge | None],
 ) -> None:
     edge = graph.edges[number]
     source, target = around[edge.source.vertex], around[edge.target.vertex]
@@ -359,17 +375,17 @@ def _check_collect(
         message = f"'{edge.source}' is not in a region: a for_each edge before it begins one"
         graph.complain("collects_nothing", number, message)
     elif not left:
-        by = drawn_by(graph.edges.values(), around, edge.target.vertex, regions[-1])
+        by = drawn(edge.target.vertex, regions[-1])
         message = f"'{edge.target}' is in the region whose iterations it is to gather"
-        drawn = f": '{by.source}' draws it there" if by else ""
-        graph.complain("collects_into_itself", number, message + drawn)
+        how = f": '{by.source}' draws it there" if by else ""
+        graph.complain("collects_into_itself", number, message + how)
     elif left != (regions[-1],):
         _complain_of_leaving(graph, number, edge)
 
 
-def _complain_of_size(graph: _Graph, number: int, blocks: str) -> None:
-    message = f"The {blocks} have more than {MAX_IN_BLOCKS} vertices, each counted in all around it"
-    graph.complain("too_large", number, message)
+def _complain_of_depth(graph: _Graph, number: int, vertex: str) -> None:
+    message = f"'{vertex}' is in more than {MAX_DEPTH} regions and loops"
+    graph.complain("too_deep", number, message)
 
 
 def _complain_of_leaving(graph: _Graph, number: int, edge: Edge) -> None:

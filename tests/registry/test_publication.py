@@ -22,13 +22,6 @@ def many(count):
     return sums(*(f"> v{number}.a" for number in range(count)))
 
 
-def regions(depth):
-    """A list of lists of lists …, so deep."""
-    return sums(
-        "> v0.a", *(f"v{at}.ok.result for_each v{at + 1}.a" for at in range(depth)), dialect=DIALECT
-    )
-
-
 def grouped(*groups):
     return dataclasses.replace(many(129), entry_groups=groups)
 
@@ -42,7 +35,6 @@ CASES = {
     "33 variants of a vertex with edges": sums(
         "> one.a", *(f"one.v{number}.x -> t{number}.a" for number in range(33))
     ),
-    "9 regions and loops in each other": regions(9),
     "129 vertices in the group 'all'": grouped(
         EntryGroup("all", tuple(f"v{number}" for number in range(129)))
     ),

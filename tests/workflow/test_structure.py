@@ -189,14 +189,36 @@ def test_a_document_with_an_edge_to_nothing_has_no_plan():
         plan_of(read_document(json.dumps(value))[0])
 
 
+def nested_regions(count):
+    return ["> v0.x", *(f"v{at}.ok.t for_each v{at + 1}.x" for at in range(count))]
+
+
+def nested_loops(count):
+    """Loops of which each begins with one vertex and ends with another, the others in between."""
+    lines = ["> v0.x", *(f"v{at}.ok.t -> v{at + 1}.x" for at in range(count + 1))]
+    for at in range(count):
+        lines.append(f"v{2 * count - at}.poor.t do_while v{at}.x")
+        lines.append(f"v{2 * count - at}.good.t break v{2 * count - at + 1}.x")
+    return lines
+
+
+@pytest.mark.parametrize("nested", [nested_regions, nested_loops])
+def test_eight_blocks_are_around_a_vertex_at_most(nested):
+    structure = structure_of(document(*nested(8)))
+    assert structure.problems == ()
+    assert max(map(len, structure.around.values())) == 8
+    [(rule, _)] = problems(*nested(9))
+    assert rule == "too_deep"
+
+
+def test_regions_and_loops_count_together():
+    lines = [*nested_regions(8), "v8.poor.t do_while v8.x", "v8.good.t -> w.x"]
+    assert problems(*lines) == [("too_deep", "/edges/8")]
+
+
 def test_loops_upon_loops_are_bounded():
     lines = ["> v0.x", *(f"v{at}.ok.t -> v{at + 1}.x" for at in range(800))]
     for at in range(797):
         lines += [f"v{at + 2}.poor.t do_while v{at}.x", f"v{at + 2}.good.t break v800.y{at}"]
     [(rule, _)] = problems(*lines)
-    assert rule == "too_large"
-
-
-def test_regions_in_regions_are_bounded():
-    lines = [f"v{at}.ok.t for_each v{at + 1}.x" for at in range(730)]
-    assert problems("> v0.x", *lines) == [("too_large", "/edges/0")]
+    assert rule == "too_deep"

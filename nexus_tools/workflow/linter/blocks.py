@@ -16,7 +16,7 @@ def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
     """Blocks that do not nest, errors in the dialect, and values that later rounds lack."""
     severity = Severity.ERROR if document.has_dialect else Severity.WARNING
     for problem in structure.problems:
-        if problem.rule == "too_large":
+        if problem.rule == "too_deep":
             yield problem
         elif problem.rule not in _SAID_BY_RULES:
             yield replace(problem, severity=severity)
