@@ -4,11 +4,13 @@ Who publishes is a stranger: the document is unpacked with a bound, has the dige
 has, and the plan that is executed is that of the document.
 """
 
+import asyncio
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 from nexus_tools.bindings.runtime import MoveStruct
 from nexus_tools.errors import NexusError, ValidationError
@@ -17,12 +19,19 @@ from nexus_tools.package.move.value import Ports
 from nexus_tools.package.move.workflows.dag import BlockPage, Chunk, Dag, Defaults, VertexPage
 from nexus_tools.package.move.workflows.plan import Block, Vertex
 from nexus_tools.registry.plan_encoding import encoded
-from nexus_tools.registry.workflow_limits import MAX_CHUNKS, MAX_DOCUMENT_BYTES, PAGE
+from nexus_tools.registry.workflow_limits import (
+    MAX_CHUNKS,
+    MAX_DOCUMENT_BYTES,
+    PAGE,
+    EncodedPlan,
+)
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import dynamic_field_id
 from nexus_tools.sui.type_tag import TYPE_TAG, Primitive, TypeTag, VectorTag, field_tag
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import Document, Plan, plan_of, read_document
+
+Entry = TypeVar("Entry", Vertex, Block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,34 +58,58 @@ class PublishedWorkflow:
 async def read_workflow(package: PackageClient, dag: Dag) -> PublishedWorkflow:
     """The workflow of an object that is read already. Raises `workflow_mismatch`."""
     text = await _text(package, dag)
-    try:
-        document, _ = read_document(text)
-        plan = plan_of(document)
-        expected = encoded(document, plan)
-        registry = package.deployment.tool_registry
-        tools = tuple(tool_id(registry, ToolFqn.parse(fqn)) for fqn in expected.tools)
-    except NexusError as error:
-        raise _mismatch(dag, f"its document is none: {error.message}") from error
-    if document.digest() != dag.digest:
-        raise _mismatch(dag, "its document is not spelt as canonical ones are")
-    counts = (len(expected.vertices), len(expected.blocks))
-    if (dag.vertices, dag.blocks, dag.tools, dag.groups) != (*counts, tools, expected.groups):
-        raise _mismatch(dag, "it has other vertices, tools or entry groups than its document")
-    vertices = await _fields(
-        package, dag, [VertexPage(page) for page in _pages(dag.vertices)], _of(package, Vertex)
-    )
-    blocks = await _fields(
-        package, dag, [BlockPage(page) for page in _pages(dag.blocks)], _of(package, Block)
-    )
-    numbers = [*expected.defaults]
-    ports = package.deployment.type_of(Ports)
-    defaults = await _fields(package, dag, [Defaults(number) for number in numbers], ports)
-    if _joined(vertices) != expected.vertices or _joined(blocks) != expected.blocks:
+    vertices = await _pages(package, dag, VertexPage, dag.vertices, Vertex)
+    blocks = await _pages(package, dag, BlockPage, dag.blocks, Block)
+    edges = sum(len(variant.edges) for vertex in vertices for variant in vertex.variants)
+    registry = package.deployment.tool_registry
+    # The largest one takes a second or two, in which a Leader has other things to do.
+    found = await asyncio.to_thread(_read, registry, dag, text, edges)
+    expected = found.encoded
+    if (dag.tools, dag.groups) != (found.tools, expected.groups):
+        raise _mismatch(dag, "it has other tools or entry groups than its document")
+    if (vertices, blocks) != (expected.vertices, expected.blocks):
         raise _mismatch(dag, "what is executed is not what its document says")
+    keys = [Defaults(number) for number in expected.defaults]
+    defaults = await _fields(package, dag, keys, package.deployment.type_of(Ports))
     if defaults != [*expected.defaults.values()]:
         raise _mismatch(dag, "it has other default values than its document")
     fqn = ToolFqn.parse(dag.fqn)
-    return PublishedWorkflow(dag.id, fqn, dag.name, dag.description, document, plan, tools)
+    return PublishedWorkflow(
+        dag.id, fqn, dag.name, dag.description, found.document, found.plan, found.tools
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A document with all that follows from it."""
+
+    document: Document
+    plan: Plan
+    encoded: EncodedPlan
+    tools: tuple[Address, ...]
+
+
+def _read(registry: Address, dag: Dag, text: bytes, edges: int) -> _Read:
+    """Read a document, and plan it if it is as large as what its publisher paid for on chain."""
+    with _telling(dag):
+        document, _ = read_document(text)
+    if (len(document.vertices), len(document.edges)) != (dag.vertices, edges):
+        raise _mismatch(dag, "it has other vertices or edges than its document")
+    with _telling(dag):
+        plan = plan_of(document)
+        expected = encoded(document, plan)
+        tools = tuple(tool_id(registry, ToolFqn.parse(fqn)) for fqn in expected.tools)
+    if document.digest() != dag.digest:
+        raise _mismatch(dag, "its document is not spelt as canonical ones are")
+    return _Read(document, plan, expected, tools)
+
+
+@contextmanager
+def _telling(dag: Dag) -> Iterator[None]:
+    try:
+        yield
+    except NexusError as error:
+        raise _mismatch(dag, f"its document is none: {error.message}") from error
 
 
 async def written_defaults(
@@ -125,16 +158,17 @@ def _field_id(package: PackageClient, dag: Dag, key: MoveStruct) -> Address:
     return dynamic_field_id(dag.id, kind, codec.bcs.encode(key))
 
 
-def _of(package: PackageClient, kind: type[MoveStruct]) -> TypeTag:
-    return VectorTag(package.deployment.type_of(kind))
-
-
-def _pages(entries: int) -> range:
-    return range(-(-entries // PAGE))
-
-
-def _joined(pages: Sequence[Sequence[object] | None]) -> tuple[object, ...]:
-    return tuple(each for page in pages for each in page or ())
+async def _pages(
+    package: PackageClient,
+    dag: Dag,
+    page: type[VertexPage] | type[BlockPage],
+    entries: int,
+    kind: type[Entry],
+) -> tuple[Entry, ...]:
+    """All entries of the pages of a kind, as far as the pages exist."""
+    keys = [page(number) for number in range(-(-entries // PAGE))]
+    found = await _fields(package, dag, keys, VectorTag(package.deployment.type_of(kind)))
+    return tuple(each for entries in found for each in entries or ())
 
 
 def _mismatch(dag: Dag, why: str) -> ValidationError:

@@ -11,7 +11,7 @@ from nexus_tools.package.move.workflows.dag import Group
 from nexus_tools.registry.publication import Publication
 from nexus_tools.registry.workflow_limits import MAX_DOCUMENT_BYTES
 from nexus_tools.tool import ToolFqn
-from nexus_tools.workflow import plan_of
+from nexus_tools.workflow import Default, EntryGroup, InputPort, plan_of
 from tests.registry.sums import ADD, TWICE, sums
 
 SUM = ToolFqn.parse("xyz.example.sum@1")
@@ -32,6 +32,11 @@ class Said:
 def saying(publication, text, packed=None):
     chunks = packed or zlib.compress(text)
     return dataclasses.replace(publication, document=Said(text), chunks=(chunks,))
+
+
+def describing(publication, document):
+    """The plan of a workflow, with the document of another."""
+    return saying(publication, document.canonical())
 
 
 def planned(publication, **changes):
@@ -65,6 +70,23 @@ CASES = {
     "of many chunks": lambda each: dataclasses.replace(each, chunks=(b"",) * 301),
     "fewer vertices": lambda each: planned(
         each, vertices=(replace(each.encoded.vertices[0], variants=()),), defaults={}
+    ),
+    "a document of more edges": lambda each: describing(
+        each, dataclasses.replace(each.document, edges=each.document.edges * 2)
+    ),
+    "a document of more vertices": lambda each: describing(
+        each, sums(*TWICE, "> three.a", "three.b = 1")
+    ),
+    "an entry group of nobody": lambda each: describing(
+        each,
+        dataclasses.replace(each.document, entry_groups=(EntryGroup("all", ("nobody",)),)),
+    ),
+    "a default value of nobody": lambda each: describing(
+        each,
+        dataclasses.replace(
+            each.document,
+            defaults=(Default(InputPort("nobody", "b"), 7),),
+        ),
     ),
     "another group": lambda each: planned(
         each, groups=(Group("other", each.encoded.groups[0].vertices),)
