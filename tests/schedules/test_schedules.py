@@ -37,13 +37,14 @@ async def due(schedule, chain):
 async def test_what_is_due_begins_with_its_values_and_funds(
     due, schedules, keeper, every_hour, active_leader, flow, user
 ):
+    before_ms = await user.now_ms()
     sent = await keeper.trigger(due, active_leader)
     begun = keeper.emitted(sent, ExecutionBegun)
     triggered = began(sent, keeper)
     assert (begun.execution, begun.schedule) == (triggered.execution, due)
     assert (begun.dag, begun.owner, begun.funds_mist) == (flow.id, user.address, EACH_MIST)
     assert [run.vertex for run in begun.change.ready] == [0]
-    assert begun.deadline_ms - await user.now_ms() == HOUR_MS // 2
+    assert before_ms <= begun.deadline_ms - HOUR_MS // 2 <= await user.now_ms()
     now = await schedules.get(due)
     assert (now.begun, now.running) == (1, 1)
     assert now.next_at_ms == every_hour.plan.first_at_ms + HOUR_MS
@@ -134,10 +135,10 @@ async def test_a_trigger_collects_what_ended_before(due, schedules, keeper, acti
 
 async def test_anyone_triggers_once_the_windows_are_over(due, owner, chain):
     strangers = Schedules(owner, chain.deployment)
-    chain.net.advance_clock(9_000)
+    chain.net.advance_clock(5_000)
     with pytest.raises(NotFoundError):
         began(await strangers.trigger(due), strangers)
-    chain.net.advance_clock(1_000)
+    chain.net.advance_clock(5_000)
     assert began(await strangers.trigger(due), strangers).keeper == owner.address
 
 
@@ -289,9 +290,10 @@ async def test_events_are_not_planned(create, schedules, keeper, active_leader, 
     schedule = await create(timing=Timing(Plan.OnEvent("0x2::coin::Minted", HOUR_MS), None))
     standing = await schedules.standing(schedule)
     assert (standing.state, standing.next_at_ms) == ("active", None)
+    before_ms = await user.now_ms()
     began(await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper)
     standing = await schedules.standing(schedule)
-    assert standing.next_at_ms == await user.now_ms() + HOUR_MS
+    assert before_ms <= standing.next_at_ms - HOUR_MS <= await user.now_ms()
 
 
 async def test_what_a_cancelled_schedule_gets_back_later_is_told(

@@ -45,7 +45,9 @@ def test_what_a_running_execution_waits_for_is_said(customer, carrier):
     assert (row["status"], row["ending"]) == ("running", "cancelled")
 
 
-def test_who_watches_is_told_what_goes_on_with_nobody(customer, chain):
+def test_who_watches_is_told_what_goes_on_with_nobody(customer, seller, chain):
+    # The clock of the chain goes on while the command starts: its outcome must not be late.
+    seller.json("tool", "update", "xyz.example.math.divide@1", "--timeout", "2m", "--yes")
     place = begin(customer)
     chain.advance_clock(12_000)
     watching = customer.daemon("has not closed it", "workflow", "watch", place)
