@@ -92,12 +92,13 @@ class ExecutionCalls:
             "lasts_ms": offer.definition.timeout_ms,
         }
         rehearsed = await self._executions.rehearsal().begin(workflow, inputs, **terms)
-        gas_mist = max(0, rehearsed.sent.cost.net)
-        with self._budget.reserved(funds_mist + gas_mist) as reservation:
+        most_mist = funds_mist + max(0, rehearsed.sent.cost.net)
+        with self._budget.reserved(most_mist) as reservation:
             since = Cursor.after_checkpoint(await self._executions.client.latest_checkpoint())
             listener.require()
-            begun = await self._executions.begin(workflow, inputs, **terms)
-            reservation.spent_mist += self._taken_mist(begun)
+            with reservation.sending(most_mist, self._warn_of_beginning) as took:
+                begun = await self._executions.begin(workflow, inputs, **terms)
+                took(self._taken_mist(begun))
             assert isinstance(begun.sent, Executed)
             digest = begun.sent.digest
             await listener.hear(f"began: execution {begun.execution}, transaction {digest}")
@@ -106,6 +107,12 @@ class ExecutionCalls:
             state = await self._ended(offer, followed, since, reservation)
         await listener.hear(f"{state.status.replace('_', ' ')}")
         return _answer(state, followed.is_short)
+
+    def _warn_of_beginning(self, transaction: str) -> None:
+        self._warn(
+            f"{transaction} may have begun an execution: `nexus-tools workflow executions` lists"
+            " yours"
+        )
 
     def _taken_mist(self, begun: BegunExecution) -> int:
         """What beginning took from the wallet: funds and gas, without what came back at once.
@@ -151,8 +158,9 @@ class ExecutionCalls:
                 return await self._follow(followed, since, reservation)
         except TimeoutError:
             # No Leader ended it, so it is done here, for what it has left.
-            sent = await self._executions.expire(followed.execution)
-            reservation.spent_mist += sent.cost.net
+            with reservation.sending(0) as took:
+                sent = await self._executions.expire(followed.execution)
+                took(sent.cost.net)
             return self._executions.emitted(sent, ExecutionEnded)
 
     async def _follow(
@@ -169,8 +177,8 @@ class ExecutionCalls:
                 if isinstance(event, ExecutionEnded):
                     return event
                 if followed.is_short and await self._is_stuck(followed):
-                    sent = await self._executions.cancel(followed.execution)
-                    reservation.spent_mist += sent.cost.net
+                    with reservation.sending(0) as took:
+                        took((await self._executions.cancel(followed.execution)).cost.net)
         raise AssertionError("events are followed without end")
 
     async def _is_stuck(self, followed: "_Followed") -> bool:

@@ -59,11 +59,13 @@ class OnChainCalls:
         named = await self._invocations.leaders_for(tool, self._leaders)
         terms: Any = {"leaders": named, "max_outcome_bytes": limit, "max_cost_mist": prepaid}
         rehearsed, _ = await self._invocations.rehearsal().request(tool, ports, **terms)
-        with self._budget.reserved(prepaid + max(0, rehearsed.cost.net)) as reservation:
+        most_mist = prepaid + max(0, rehearsed.cost.net)
+        with self._budget.reserved(most_mist) as reservation:
             listener.require()
-            sent, place = await self._invocations.request(tool, ports, **terms)
+            with reservation.sending(most_mist, self._warn_of_request) as took:
+                sent, place = await self._invocations.request(tool, ports, **terms)
+                took(prepaid + sent.cost.net)
             assert isinstance(sent, Executed)
-            reservation.spent_mist += prepaid + sent.cost.net
             requested = self._invocations.emitted(sent, InvocationRequested)
             await listener.hear(f"requested: invocation {place}, transaction {sent.digest}")
             await listener.hear(f"assigned to {carried_by(requested.leaders)}")
@@ -71,6 +73,12 @@ class OnChainCalls:
         how = "failed" if isinstance(outcome, Failure) else "settled"
         await listener.hear(f"{how} in the transaction {digest}")
         return outcome
+
+    def _warn_of_request(self, transaction: str) -> None:
+        self._warn(
+            f"{transaction} may have requested an invocation: `nexus-tools invocation list` lists"
+            " those that are open"
+        )
 
     async def _closed(self, place: Address, reservation: Reservation) -> tuple[Outcome, str]:
         """What an invocation came to, and in which transaction; it is deleted then."""
@@ -98,12 +106,14 @@ class OnChainCalls:
         """Take the refund and the rebate; that this fails does not make an outcome worse."""
         try:
             closing = await self._invocations.closing(place)
-            deleted = await self._invocations.delete(place)
+            with reservation.sending(0) as took:
+                deleted = await self._invocations.delete(place)
+                took(deleted.cost.net)
             closing = closing or self._invocations.emitted(deleted, InvocationExpired)
         except NexusError as error:
             self._warn(f"the invocation {place} could not be deleted: {error.message}")
             return False
-        reservation.spent_mist += deleted.cost.net - closing.refund_mist
+        reservation.spent_mist -= closing.refund_mist
         return True
 
 
