@@ -1,8 +1,8 @@
 """Calls as executions of workflows, which Leaders carry."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from typing import Any
 
 from nexus_tools.client import Cursor, EventRecord, Executed, follow_events
@@ -99,12 +99,13 @@ class ExecutionCalls:
             with reservation.sending(most_mist, self._warn_of_beginning) as took:
                 begun = await self._executions.begin(workflow, inputs, **terms)
                 took(self._taken_mist(begun))
-            assert isinstance(begun.sent, Executed)
-            digest = begun.sent.digest
-            await listener.hear(f"began: execution {begun.execution}, transaction {digest}")
-            await listener.hear(f"carried by {carried_by(begun.leaders)}")
-            followed = _Followed(begun.execution, workflow.plan, listener)
-            state = await self._ended(offer, followed, since, reservation)
+            with self._named(begun.execution):
+                assert isinstance(begun.sent, Executed)
+                digest = begun.sent.digest
+                await listener.hear(f"began: execution {begun.execution}, transaction {digest}")
+                await listener.hear(f"carried by {carried_by(begun.leaders)}")
+                followed = _Followed(begun.execution, workflow.plan, listener)
+                state = await self._ended(offer, followed, since, reservation)
         await listener.hear(f"{state.status.replace('_', ' ')}")
         return _answer(state, followed.is_short)
 
@@ -113,6 +114,18 @@ class ExecutionCalls:
             f"{transaction} may have begun an execution: `nexus-tools workflow executions` lists"
             " yours"
         )
+
+    @contextmanager
+    def _named(self, place: Address) -> Iterator[None]:
+        """Name an execution that goes on where its call does not."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._warn(
+                f"the execution {place} goes on: `nexus-tools workflow watch {place}` follows it,"
+                f" `nexus-tools workflow cancel {place}` ends it"
+            )
+            raise
 
     def _taken_mist(self, begun: BegunExecution) -> int:
         """What beginning took from the wallet: funds and gas, without what came back at once.
@@ -136,12 +149,6 @@ class ExecutionCalls:
             ended = await self._end(offer, followed, since, reservation)
             reservation.spent_mist -= ended.refund_mist
             return await self._executions.state(place)
-        except asyncio.CancelledError:
-            self._warn(
-                f"the execution {place} goes on: `nexus-tools workflow watch {place}` follows it,"
-                f" `nexus-tools workflow cancel {place}` ends it"
-            )
-            raise
         except NexusError as error:
             raise NotNowError(
                 "not_followed",

@@ -1,7 +1,8 @@
 """Calls as invocations on chain, which a Leader carries and closes."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from nexus_tools.client import Executed
@@ -65,11 +66,12 @@ class OnChainCalls:
             with reservation.sending(most_mist, self._warn_of_request) as took:
                 sent, place = await self._invocations.request(tool, ports, **terms)
                 took(prepaid + sent.cost.net)
-            assert isinstance(sent, Executed)
-            requested = self._invocations.emitted(sent, InvocationRequested)
-            await listener.hear(f"requested: invocation {place}, transaction {sent.digest}")
-            await listener.hear(f"assigned to {carried_by(requested.leaders)}")
-            outcome, digest = await self._closed(place, reservation)
+            with self._named(place):
+                assert isinstance(sent, Executed)
+                requested = self._invocations.emitted(sent, InvocationRequested)
+                await listener.hear(f"requested: invocation {place}, transaction {sent.digest}")
+                await listener.hear(f"assigned to {carried_by(requested.leaders)}")
+                outcome, digest = await self._closed(place, reservation)
         how = "failed" if isinstance(outcome, Failure) else "settled"
         await listener.hear(f"{how} in the transaction {digest}")
         return outcome
@@ -80,16 +82,22 @@ class OnChainCalls:
             " those that are open"
         )
 
-    async def _closed(self, place: Address, reservation: Reservation) -> tuple[Outcome, str]:
-        """What an invocation came to, and in which transaction; it is deleted then."""
+    @contextmanager
+    def _named(self, place: Address) -> Iterator[None]:
+        """Name an invocation that stays where its call does not."""
         try:
-            outcome = await self._invocations.wait(place)
+            yield
         except asyncio.CancelledError:
             self._warn(
                 f"still open: `nexus-tools tool outcome {place} --delete` deletes it once it is"
                 " closed or expired"
             )
             raise
+
+    async def _closed(self, place: Address, reservation: Reservation) -> tuple[Outcome, str]:
+        """What an invocation came to, and in which transaction; it is deleted then."""
+        try:
+            outcome = await self._invocations.wait(place)
         except NotNowError as late:
             if await self._delete(place, reservation):
                 raise _expired() from late

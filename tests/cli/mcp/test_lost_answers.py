@@ -32,13 +32,13 @@ async def called(request, registry, halves):
     client, deployment = registry.client, registry.deployment
     divide = await Offers(registry, ToolFilter()).find(DIVIDE)
 
-    def open_calls(budget, warn=print):
+    def open_calls(budget, warn=print, hear=quiet):
         if request.param == "workflow":
             calls = ExecutionCalls(Executions(client, deployment), budget, warn)
-            return calls, lambda: calls.call(halves, {"dividend": 84}, quiet)
+            return calls, lambda: calls.call(halves, {"dividend": 84}, hear)
         invocations = Invocations(client, deployment)
         calls = OnChainCalls(invocations, budget, warn, max_outcome_bytes=4_096)
-        return calls, lambda: calls.call(divide, {"dividend": 84, "divisor": 2}, quiet)
+        return calls, lambda: calls.call(divide, {"dividend": 84, "divisor": 2}, hear)
 
     open_calls.listed = {
         "workflow": "`nexus-tools workflow executions`",
@@ -157,3 +157,19 @@ async def test_what_may_have_begun_at_the_end_of_the_server_is_told(registry, ca
     assert len(warned) == 1
     assert called.listed in warned[0]
     assert 0 < before - await wealth(registry) <= budget.spent_mist
+
+
+async def test_what_began_before_its_caller_heard_of_it_is_named(called):
+    said, warned = asyncio.Queue(), []
+
+    async def hang(message):
+        await said.put(message)
+        await asyncio.Event().wait()
+
+    calls, one = called(Budget(PLENTY), warned.append, hang)
+    running = asyncio.create_task(one())
+    place = (await said.get()).split()[2].rstrip(",")
+    await calls.close()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert [place in each for each in warned] == [True]
