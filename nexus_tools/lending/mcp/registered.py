@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.errors import NotNowError
 from nexus_tools.leader import FoundTool, Interface, Interfaces
 from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.mcp.catalogue import CataloguePage, KeptPages, Progress
+from nexus_tools.lending.mcp.strangers import leaves_out
 from nexus_tools.package import tool_id
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry as RegistryState
@@ -75,20 +76,23 @@ class Offers:
         registry = self._registry.deployment.tool_registry
         named = await admitted(self._registry, self._filter, fqns)
         values = await self._registry.client.objects([tool_id(registry, fqn) for fqn in named])
-        offers = [self._offer(value) for value in values if value is not None]
+        offers = [
+            self._offer(fqn, value) for fqn, value in zip(named, values, strict=True) if value
+        ]
         return [offer for offer in offers if offer is not None]
 
-    def _offer(self, value: Object) -> Offer | None:
-        found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
-        tool = found.tool
-        is_dear = self._max_price_mist is not None and tool.price_mist > self._max_price_mist
-        if is_dear or not tool.is_active or not self._filter.admits(tool):
+    def _offer(self, fqn: ToolFqn, value: Object | None) -> Offer | None:
+        if value is None:
             return None
-        try:
+        with leaves_out(fqn):
+            found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
+            tool = found.tool
+            is_dear = self._max_price_mist is not None and tool.price_mist > self._max_price_mist
+            if is_dear or not tool.is_active or not self._filter.admits(tool):
+                return None
             offer = Offer(found, self._interfaces.of(found))
-        except ValidationError:
-            return None  # what strangers register need not be a definition
-        return offer if offer.definition.type is ToolType.OFFCHAIN else None
+            return offer if offer.definition.type is ToolType.OFFCHAIN else None
+        return None
 
 
 async def admitted(

@@ -4,11 +4,13 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
+import structlog
 from anyio import to_thread
 
 from nexus_tools.cli.framework import Output
 from nexus_tools.client import Network, SuiClient
-from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.errors import NotNowError, UnreachableError, ValidationError
+from nexus_tools.leader import Interfaces
 from nexus_tools.lending import Budget, Offers, OnChainCalls, RegistryCatalogue
 from nexus_tools.package import Deployment, ToolState
 from nexus_tools.registry import Invocations, Registration, ToolFilter, ToolRegistry
@@ -141,6 +143,31 @@ async def test_dearer_tools_are_neither_listed_nor_found(registry, carrier):
         assert await pages(offered, 9) == [found]
         assert (await offered.find(fqn) is None) is not bool(found)
     await registry.unregister(fqn)
+
+
+@pytest.mark.parametrize("error", [KeyError("a"), RecursionError()])
+async def test_a_tool_over_which_the_server_breaks_spoils_no_page(registry, monkeypatch, error):
+    original = Interfaces.of
+
+    def of(self, found):
+        if found.tool.fqn == NAMES[2]:
+            raise error
+        return original(self, found)
+
+    monkeypatch.setattr(Interfaces, "of", of)
+    with structlog.testing.capture_logs() as logged:
+        assert await pages(catalogue(registry), 9) == [[*NAMES[:2], *NAMES[3:], CUT]]
+    assert [(each["event"], each["fqn"]) for each in logged] == [("left_out", NAMES[2])]
+    assert logged[0]["cause"].startswith(type(error).__name__)
+
+
+async def test_that_the_node_is_away_is_no_fault_of_a_tool(registry, monkeypatch):
+    def of(self, found):
+        raise UnreachableError("node_unreachable", "away")
+
+    monkeypatch.setattr(Interfaces, "of", of)
+    with pytest.raises(UnreachableError):
+        await catalogue(registry).page(None, 9)
 
 
 async def quiet(message):

@@ -3,10 +3,12 @@
 import asyncio
 
 import pytest
+import structlog
 from anyio import to_thread
 
 from nexus_tools.errors import NotNowError
 from nexus_tools.lending import Budget, WorkflowCatalogue, WorkflowOffers, WorkflowTerms
+from nexus_tools.lending.mcp import published
 from nexus_tools.package import ToolState
 from nexus_tools.registry import Registration, ToolFilter, Workflows
 from nexus_tools.tool import ToolDefinition, ToolFqn
@@ -47,6 +49,33 @@ async def test_a_workflow_is_on_offer_as_long_as_its_tools_are_active(registry, 
     with pytest.raises(NotNowError) as refused:
         await brief.call(found, {"a": 1}, quiet)
     assert refused.value.code == "workflow_not_offered"
+
+
+@pytest.mark.parametrize("place", ["Workflows.find", "WorkflowDefinition.of"])
+async def test_a_workflow_over_which_the_server_breaks_spoils_no_page(
+    registry, halves, monkeypatch, place
+):
+    def found(fqn):
+        if fqn == halves.workflow.fqn:
+            raise KeyError("what a stranger published")
+
+    kind, _, name = place.partition(".")
+    original = getattr(getattr(published, kind), name)
+    by_kind = {
+        "find": lambda self, fqn: found(fqn) or original(self, fqn),
+        "of": lambda fqn, *more, **terms: found(fqn) or original(fqn, *more, **terms),
+    }
+    monkeypatch.setattr(f"nexus_tools.lending.mcp.published.{place}", by_kind[name])
+    catalogue = WorkflowCatalogue(
+        WorkflowOffers(registry, ToolFilter(), WorkflowTerms(4_096, 1_000)), Unasked()
+    )
+    with structlog.testing.capture_logs() as logged:
+        page = await catalogue.page(None, 9)
+    listed = [each.fqn.name for each in page.definitions]
+    assert [name for name in ("halves", "waits", "ways") if name in listed] == ["waits", "ways"]
+    assert [(each["event"], each["fqn"]) for each in logged] == [
+        ("left_out", "xyz.example.halves@1")
+    ]
 
 
 # --- Calls
