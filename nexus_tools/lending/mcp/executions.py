@@ -40,6 +40,9 @@ from nexus_tools.workflow import Plan, Run
 # How long after its time an execution may take to end by itself.
 _GRACE_S = 10.0
 
+# How long what is under way then may take: two windows of three minutes, which are the longest.
+_CLOSING_S = 370.0
+
 
 class ExecutionCalls:
     """Begins executions within a budget, and follows them to their ends.
@@ -104,8 +107,8 @@ class ExecutionCalls:
                 digest = begun.sent.digest
                 await listener.hear(f"began: execution {begun.execution}, transaction {digest}")
                 await listener.hear(f"carried by {carried_by(begun.leaders)}")
-                followed = _Followed(begun.execution, workflow.plan, listener)
-                state = await self._ended(offer, followed, since, reservation)
+                followed = _Followed(begun.execution, workflow.plan, listener, since)
+                state = await self._ended(offer, followed, reservation)
         await listener.hear(f"{state.status.replace('_', ' ')}")
         return _answer(state, followed.is_short)
 
@@ -141,12 +144,12 @@ class ExecutionCalls:
         return begun.funds_mist + begun.sent.cost.net - max(0, change)
 
     async def _ended(
-        self, offer: WorkflowOffer, followed: "_Followed", since: Cursor, reservation: Reservation
+        self, offer: WorkflowOffer, followed: "_Followed", reservation: Reservation
     ) -> ExecutionState:
         """The execution once it has ended; what it left is spent no more. Raises `not_followed`."""
         place = followed.execution
         try:
-            ended = await self._end(offer, followed, since, reservation)
+            ended = await self._end(offer, followed, reservation)
             reservation.spent_mist -= ended.refund_mist
             return await self._executions.state(place)
         except NexusError as error:
@@ -158,34 +161,37 @@ class ExecutionCalls:
             ) from error
 
     async def _end(
-        self, offer: WorkflowOffer, followed: "_Followed", since: Cursor, reservation: Reservation
+        self, offer: WorkflowOffer, followed: "_Followed", reservation: Reservation
     ) -> ExecutionEnded:
-        try:
-            async with asyncio.timeout(offer.definition.timeout_ms / 1_000 + _GRACE_S):
-                return await self._follow(followed, since, reservation)
-        except TimeoutError:
-            # No Leader ended it, so it is done here, for what it has left.
-            with reservation.sending(0) as took:
-                sent = await self._executions.expire(followed.execution)
-                took(sent.cost.net)
-            return self._executions.emitted(sent, ExecutionEnded)
+        """Follow an execution until it ends by itself, or is ended here. Raises `not_ended`."""
+        for patience_s in (offer.definition.timeout_ms / 1_000 + _GRACE_S, _CLOSING_S):
+            try:
+                async with asyncio.timeout(patience_s):
+                    return await self._follow(followed, reservation)
+            except TimeoutError:
+                # No Leader ended it, so it is done here, for what it has left.
+                with reservation.sending(0) as took:
+                    sent = await self._executions.expire(followed.execution)
+                    took(sent.cost.net)
+            if self._executions.has_emitted(sent, ExecutionEnded):
+                return self._executions.emitted(sent, ExecutionEnded)
+            # What is under way is still closed, or expires, and then the next try ends it.
+        raise NotNowError("not_ended", "a run of it is still under way")
 
-    async def _follow(
-        self, followed: "_Followed", since: Cursor, reservation: Reservation
-    ) -> ExecutionEnded:
+    async def _follow(self, followed: "_Followed", reservation: Reservation) -> ExecutionEnded:
         """Follow an execution to its end, and cancel it where its funds do not let it go on."""
         client, deployment = self._executions.client, self._executions.deployment
         kinds = event_filter(deployment, *OF_EXECUTIONS, *OF_RUNS)
-        async with aclosing(follow_events(client, kinds, since)) as items:
+        async with aclosing(follow_events(client, kinds, followed.since)) as items:
             async for item in items:
                 event = isinstance(item, EventRecord) and parse_event(deployment, item.event)
-                if not event or not await followed.takes(event):
-                    continue
-                if isinstance(event, ExecutionEnded):
-                    return event
-                if followed.is_short and await self._is_stuck(followed):
-                    with reservation.sending(0) as took:
-                        took((await self._executions.cancel(followed.execution)).cost.net)
+                if event and await followed.takes(event):
+                    if isinstance(event, ExecutionEnded):
+                        return event
+                    if followed.is_short and await self._is_stuck(followed):
+                        with reservation.sending(0) as took:
+                            took((await self._executions.cancel(followed.execution)).cost.net)
+                followed.since = item.cursor
         raise AssertionError("events are followed without end")
 
     async def _is_stuck(self, followed: "_Followed") -> bool:
@@ -196,10 +202,11 @@ class ExecutionCalls:
 
 
 class _Followed:
-    """An execution whose steps are told to whoever called it."""
+    """An execution whose steps are told to whoever called it, those after `since`."""
 
-    def __init__(self, execution: Address, plan: Plan, listener: Listener) -> None:
+    def __init__(self, execution: Address, plan: Plan, listener: Listener, since: Cursor) -> None:
         self.execution = execution
+        self.since = since
         self.needed_mist = 0
         self._vertices = tuple(plan.vertices)
         self._listener = listener

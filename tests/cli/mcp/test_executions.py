@@ -6,11 +6,13 @@ import pytest
 import structlog
 from anyio import to_thread
 
+from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotNowError
 from nexus_tools.lending import Budget, WorkflowCatalogue, WorkflowOffers, WorkflowTerms
 from nexus_tools.lending.mcp import published
 from nexus_tools.package import ToolState
-from nexus_tools.registry import Registration, ToolFilter, Workflows
+from nexus_tools.package.move.workflows.execution import ExecutionEnded
+from nexus_tools.registry import Executions, Registration, ToolFilter, Workflows
 from nexus_tools.tool import ToolDefinition, ToolFqn
 from nexus_tools.workflow import Document, Vertex
 
@@ -139,16 +141,93 @@ async def test_what_one_call_reserves_is_there_for_no_other(calls, halves):
     await opened.close()
 
 
+def passing(user, time):
+    """Has some time pass on the chain."""
+    return to_thread.run_sync(lambda: user.json("localnet", "advance-clock", time))
+
+
+def at_once(user, time):
+    """Has it pass as soon as an execution was begun."""
+
+    async def hear(message):
+        if message.startswith("carried by"):
+            await passing(user, time)
+
+    return hear
+
+
 async def test_what_no_leader_carried_in_time_comes_back(calls, halves, user, monkeypatch):
     """The hour of the execution passes as soon as it was begun."""
     monkeypatch.setattr("nexus_tools.lending.mcp.executions._GRACE_S", -3_599.9)
     budget = Budget(10**9)
 
-    async def hear(message):
-        if message.startswith("carried by"):
-            await to_thread.run_sync(lambda: user.json("localnet", "advance-clock", "1h"))
-
-    answer = await calls(budget).call(halves, {"dividend": 84}, hear)
+    answer = await calls(budget).call(halves, {"dividend": 84}, at_once(user, "1h"))
     assert answer.variant == "err_timed_out"
     assert answer.ports["outputs"] == {}
     assert budget.spent_mist < 30_000_000 < halves.funds_mist
+
+
+@pytest.fixture
+async def brief_halves(registry, monkeypatch):
+    """The same workflow, whose executions may last a second: what is under way has longer."""
+    monkeypatch.setattr("nexus_tools.lending.mcp.executions._GRACE_S", -0.9)
+    offers = WorkflowOffers(registry, ToolFilter(), WorkflowTerms(4_096, 1_000))
+    return await offers.find(ToolFqn.parse("xyz.example.halves@1"))
+
+
+@pytest.fixture
+def after_stopping(monkeypatch):
+    """Has something happen once an execution was told to end, with an invocation under way."""
+    original = Executions.expire
+
+    def after_stopping(happens):
+        async def expire(self, execution):
+            sent = await original(self, execution)
+            if not self.has_emitted(sent, ExecutionEnded):
+                await happens(execution, original)
+            return sent
+
+        monkeypatch.setattr(Executions, "expire", expire)
+
+    return after_stopping
+
+
+async def test_an_execution_whose_last_run_is_closed_after_its_time_is_followed_on(
+    registry, calls, brief_halves, user, operator, after_stopping
+):
+    async def close(execution, expire):
+        await passing(user, "1h")
+        async with SuiClient(registry.client.network, operator.wallet.signer()) as client:
+            await expire(Executions(client, registry.deployment), execution)
+
+    after_stopping(close)
+    wallet, budget = registry.client, Budget(10**9)
+    before = await wallet.balance(wallet.address)
+    answer = await calls(budget).call(brief_halves, {"dividend": 84}, at_once(user, "2s"))
+    assert answer.variant == "err_timed_out"
+    assert budget.spent_mist == before - await wallet.balance(wallet.address)
+
+
+async def test_an_execution_whose_last_run_nobody_closed_is_ended_once_that_expired(
+    registry, calls, brief_halves, user, after_stopping, monkeypatch
+):
+    monkeypatch.setattr("nexus_tools.lending.mcp.executions._CLOSING_S", 0)
+
+    after_stopping(lambda *_: passing(user, "1h"))
+    wallet, budget = registry.client, Budget(10**9)
+    before = await wallet.balance(wallet.address)
+    answer = await calls(budget).call(brief_halves, {"dividend": 84}, at_once(user, "2s"))
+    assert answer.variant == "err_timed_out"
+    assert budget.spent_mist == before - await wallet.balance(wallet.address)
+
+
+async def test_an_execution_that_does_not_end_is_charged_whole(
+    calls, brief_halves, user, monkeypatch
+):
+    monkeypatch.setattr("nexus_tools.lending.mcp.executions._CLOSING_S", 0)
+
+    budget = Budget(10**9)
+    with pytest.raises(NotNowError) as unknown:
+        await calls(budget).call(brief_halves, {"dividend": 84}, at_once(user, "2s"))
+    assert unknown.value.code == "not_followed"
+    assert budget.spent_mist > brief_halves.funds_mist / 2
