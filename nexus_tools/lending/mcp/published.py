@@ -10,6 +10,7 @@ from nexus_tools.client import WENT_BACK, Cursor, past_events
 from nexus_tools.errors import NotFoundError, NotNowError
 from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.mcp.catalogue import CataloguePage, KeptPages, Progress
+from nexus_tools.lending.mcp.listed_prices import ListedPrices
 from nexus_tools.lending.mcp.registered import admitted
 from nexus_tools.lending.mcp.strangers import leaves_out
 from nexus_tools.lending.mcp.workflow_definition import WorkflowDefinition
@@ -193,6 +194,7 @@ class WorkflowCatalogue:
     def __init__(self, offers: WorkflowOffers, calls: WorkflowCalls) -> None:
         self._offers = offers
         self._calls = calls
+        self._prices = ListedPrices()
         self._pages = KeptPages(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
@@ -207,14 +209,20 @@ class WorkflowCatalogue:
     async def call(
         self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
-        """Begin the workflow, and follow it. Raises `workflow_not_offered`."""
+        """Begin the workflow, and follow it. Raises `workflow_not_offered` and `price_raised`."""
         offer = await self._offers.find(definition.fqn)
         if offer is None:
             message = f"{definition.fqn} is not on offer any more: a tool of it is not active"
             raise NotNowError("workflow_not_offered", message)
+        self._prices.check(definition.fqn, offer.funds_mist)
         return await self._calls.call(offer, ports, progress)
 
     async def _read(self, start: int, limit: int) -> CataloguePage:
+        page = await self._read_page(start, limit)
+        self._prices.tell(page.prices_mist)
+        return page
+
+    async def _read_page(self, start: int, limit: int) -> CataloguePage:
         names = await self._offers.names()
         end = min(start + _PER_PAGE, len(names))
         found: list[WorkflowOffer] = []

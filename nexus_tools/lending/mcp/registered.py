@@ -8,6 +8,7 @@ from nexus_tools.errors import NotNowError
 from nexus_tools.leader import FoundTool, Interface, Interfaces
 from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.mcp.catalogue import CataloguePage, KeptPages, Progress
+from nexus_tools.lending.mcp.listed_prices import ListedPrices
 from nexus_tools.lending.mcp.strangers import leaves_out
 from nexus_tools.package import tool_id
 from nexus_tools.package.move.tool import Tool
@@ -117,12 +118,14 @@ class Calls(Protocol):
 class RegistryCatalogue:
     """The tools on offer, in the order of their registration.
 
-    A cursor is a place in the registry's list of names.
+    A cursor is a place in the registry's list of names. Where calls are paid, `prices` are those
+    that clients know.
     """
 
-    def __init__(self, offers: Offers, calls: Calls) -> None:
+    def __init__(self, offers: Offers, calls: Calls, prices: ListedPrices | None = None) -> None:
         self._offers = offers
         self._calls = calls
+        self._prices = prices
         self._pages = KeptPages(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
@@ -137,13 +140,24 @@ class RegistryCatalogue:
     async def call(
         self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
-        """Call the tool as it is on chain now. Raises `tool_not_active` if it is not on offer."""
+        """Call the tool as it is on chain now.
+
+        Raises `tool_not_active` if it is not on offer, and `price_raised`.
+        """
         offer = await self._offers.find(definition.fqn)
         if offer is None:
             raise NotNowError("tool_not_active", f"{definition.fqn} is not on offer any more")
+        if self._prices is not None:
+            self._prices.check(definition.fqn, offer.found.tool.price_mist)
         return await self._calls.call(offer, ports, progress)
 
     async def _read(self, start: int, limit: int) -> CataloguePage:
+        page = await self._read_page(start, limit)
+        if self._prices is not None:
+            self._prices.tell(page.prices_mist)
+        return page
+
+    async def _read_page(self, start: int, limit: int) -> CataloguePage:
         state = await self._offers.state()
         size = state.fqns.size
         end = min(start + _NAMES_PER_PAGE, size)

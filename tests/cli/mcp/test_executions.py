@@ -12,10 +12,11 @@ from nexus_tools.lending import Budget, WorkflowCatalogue, WorkflowOffers, Workf
 from nexus_tools.lending.mcp import published
 from nexus_tools.package import ToolState
 from nexus_tools.package.move.workflows.execution import ExecutionEnded
-from nexus_tools.registry import Executions, Registration, ToolFilter, Workflows
-from nexus_tools.tool import ToolDefinition, ToolFqn
+from nexus_tools.registry import Executions, Registration, ToolFilter, ToolRegistry, Workflows
+from nexus_tools.tool import Answer, ToolDefinition, ToolFqn
 from nexus_tools.workflow import Document, Vertex
 
+DIVIDE = ToolFqn.parse("xyz.example.math.divide@1")
 BRIEF, FLOW = "xyz.test.brief.tool@1", ToolFqn.parse("xyz.test.brief.flow@1")
 
 
@@ -42,6 +43,13 @@ class Unasked:
     """No call comes here."""
 
 
+class Asked:
+    """Ends at once."""
+
+    async def call(self, offer, _, __):
+        return Answer("completed", {"funds_mist": offer.funds_mist})
+
+
 async def test_a_workflow_is_on_offer_as_long_as_its_tools_are_active(registry, brief):
     found = await brief.find(FLOW)
     assert (await brief.page(None, 9)).definitions == (found,)
@@ -51,6 +59,26 @@ async def test_a_workflow_is_on_offer_as_long_as_its_tools_are_active(registry, 
     with pytest.raises(NotNowError) as refused:
         await brief.call(found, {"a": 1}, quiet)
     assert refused.value.code == "workflow_not_offered"
+
+
+async def test_a_workflow_that_takes_more_than_was_listed_is_told_before_it_is_begun(
+    registry, halves, seller
+):
+    offers = WorkflowOffers(registry, ToolFilter(search="halves"), WorkflowTerms(4_096, 1_000))
+    catalogue = WorkflowCatalogue(offers, Asked())
+    [listed] = (await catalogue.page(None, 9)).definitions
+    async with SuiClient(registry.client.network, seller.wallet.signer()) as client:
+        tools = ToolRegistry(client, registry.deployment)
+        await tools.update(DIVIDE, price_mist=10_000_001)
+        try:
+            with pytest.raises(NotNowError) as raised:
+                await catalogue.call(listed, {"dividend": 84}, quiet)
+            answer = await catalogue.call(listed, {"dividend": 84}, quiet)
+        finally:
+            await tools.update(DIVIDE, price_mist=10_000_000)
+    assert raised.value.code == "price_raised"
+    assert answer.ports["funds_mist"] == raised.value.details["price_mist"]
+    assert answer.ports["funds_mist"] == raised.value.details["listed_mist"] + 2
 
 
 @pytest.mark.parametrize("place", ["Workflows.find", "WorkflowDefinition.of"])
