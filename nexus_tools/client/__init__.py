@@ -4,7 +4,7 @@ from nexus_tools.client.connection import Connection, Patience
 from nexus_tools.client.epoch import Epoch, read_epoch
 from nexus_tools.client.event_following import follow_events, past_events
 from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Mark, Progress
-from nexus_tools.client.execution_failure import explains_refusal
+from nexus_tools.client.execution_failure import explains_refusal, gas_taken_mist
 from nexus_tools.client.faucet import Gift, faucet_command, how_to_fund, request_sui
 from nexus_tools.client.grpc_errors import UnsupportedByNodeError
 from nexus_tools.client.keys import KeyPair, MultiSigSigner, Signer
@@ -75,6 +75,7 @@ __all__ = [
     "explains_refusal",
     "faucet_command",
     "follow_events",
+    "gas_taken_mist",
     "how_to_fund",
     "network_and_key",
     "past_events",

@@ -1,13 +1,13 @@
 """Failed transactions in words: what the effects say, and what the node knows of their aborts."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.client.address_balances import check_abort
 from nexus_tools.client.connection import Connection
 from nexus_tools.client.unverified_package import explain_unverified
-from nexus_tools.errors import RefusedOnChainError
+from nexus_tools.errors import NexusError, NotFoundError, RefusedOnChainError
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, ExecutionFailure, MoveAbort
@@ -46,14 +46,14 @@ def raise_for_status(
     number of the error constant, where it has one) and `abort_code` (as the effects have it; both
     are the same for a plain number). Where it is an `#[error]`, `constant`, `value` (its sentence)
     and `line` stand besides, as far as the node tells them. Any other failure has the code of its
-    `ErrorKind` in lower case.
+    `ErrorKind` in lower case. What was executed has its `digest`, and in `gas_mist` what it took.
     """
     if not isinstance(effects.status, ExecutionFailure):
         return
     error, command = effects.status.error, effects.status.command
     details: dict[str, Any] = {"command": command}
     if digest is not None:
-        details["digest"] = str(digest)
+        details |= {"digest": str(digest), "gas_mist": effects.gas_used.net}
     if isinstance(error.data, MoveAbort):
         raise _abort(error.data, clever, details)
     place = "" if command is None else f" in command {command}"
@@ -76,11 +76,42 @@ async def explains_refusal(
     try:
         yield
     except RefusedOnChainError as error:
-        await check_abort(connection, error)
-        explained = await explain_unverified(connection, commands, error)
+        try:
+            await check_abort(connection, error)
+            explained = await explain_unverified(connection, commands, error)
+        except NexusError as other:
+            other.details = error.details | other.details
+            raise
         if explained is None:
             raise
         raise explained from error
+
+
+@contextmanager
+def in_doubt(digest: Digest) -> Iterator[None]:
+    """Name the transaction in errors after which nobody knows whether it was executed.
+
+    A refusal leaves no doubt.
+    """
+    try:
+        yield
+    except (RefusedOnChainError, NotFoundError):
+        raise
+    except NexusError as error:
+        error.details["digest"] = str(digest)
+        error.hint = (
+            f"the transaction {digest} may have been executed all the same: look for it before you"
+            " send another"
+        )
+        raise
+
+
+def gas_taken_mist(error: NexusError) -> int | None:
+    """What a transaction took that ended with this error, if the chain executed it at all.
+
+    None if nobody knows whether it did: see `in_doubt`.
+    """
+    return error.details.get("gas_mist") if "digest" in error.details else 0
 
 
 def _abort(

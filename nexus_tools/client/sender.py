@@ -17,7 +17,7 @@ from msgspec import Struct
 from nexus_tools.client.address_balances import check_address_balances
 from nexus_tools.client.connection import Connection
 from nexus_tools.client.epoch import Epoch, KnownEpoch
-from nexus_tools.client.execution_failure import explains_refusal
+from nexus_tools.client.execution_failure import explains_refusal, in_doubt
 from nexus_tools.client.faucet import how_to_fund
 from nexus_tools.client.gas import (
     MAX_BUDGET_MIST,
@@ -320,11 +320,7 @@ class Sender:
         try:
             executed = await self._submit(data)
         except (RefusedOnChainError, NotFoundError) as error:
-            # The node may have executed it all the same.
-            found = await read_transaction(self._connection, data.digest())
-            if found is None:
-                raise await self._reason(draft, payment, error) from error
-            executed = found
+            raise await self._reason(draft, payment, error) from error
         self._known.learn_effects(executed.effects)
         return executed
 
@@ -345,9 +341,18 @@ class Sender:
         return await simulate_transaction(self._connection, data)
 
     async def _submit(self, data: TransactionData) -> Executed:
-        encoded = data.encode()
+        """What was executed. Raises the refusal of a node that does not know the transaction."""
+        encoded, digest = data.encode(), data.digest()
         signature = self._signer.sign(encoded)
-        return await execute_transaction(self._connection, encoded, signature)
+        with in_doubt(digest):
+            try:
+                return await execute_transaction(self._connection, encoded, signature)
+            except (RefusedOnChainError, NotFoundError):
+                # The node may have executed it all the same.
+                found = await read_transaction(self._connection, digest)
+                if found is None:
+                    raise
+                return found
 
     async def _reason(self, draft: _Draft, payment: Payment, refusal: Exception) -> Exception:
         """The refusal, or that versions, the epoch or a balance are old, which are then known."""

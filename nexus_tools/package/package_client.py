@@ -118,7 +118,11 @@ class PackageClient:
             parsed = parse_event(self.deployment, event)
             if isinstance(parsed, kind):
                 return parsed
-        raise NotFoundError("event_missing", f"the transaction emitted no {kind.__name__}")
+        raise NotFoundError(
+            "event_missing",
+            f"the transaction emitted no {kind.__name__}",
+            details={"digest": str(sent.effects.transaction_digest)},
+        )
 
     def has_emitted(self, sent: Sent, kind: type[MoveStruct]) -> bool:
         """Whether a transaction emitted an event of a kind."""

@@ -13,6 +13,7 @@ from nexus_tools.client import (
     Patience,
     SuiClient,
     explains_refusal,
+    gas_taken_mist,
 )
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
 from nexus_tools.package import Publisher
@@ -183,9 +184,12 @@ async def test_a_failure_takes_the_gas_alone(client, give):
     builder = TransactionBuilder()
     coin = builder.split_coins(builder.gas, [1])[0]
     builder.transfer_objects([coin, builder.split_coins(coin, [2])[0]], CAROL)
-    assert await code_of(client.execute(builder, budget=BUDGET)) == "insufficient_coin_balance"
+    with pytest.raises(RefusedOnChainError) as failed:
+        await client.execute(builder, budget=BUDGET)
+    assert failed.value.code == "insufficient_coin_balance"
     lost = MIST + MIST // 1000 - await client.balance(client.address)
     assert COMPUTATION <= lost < BUDGET
+    assert gas_taken_mist(failed.value) == lost
     await client.execute(pay(1), budget=BUDGET)
     assert await client.balance(CAROL) == 1
 

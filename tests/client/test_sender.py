@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from grpc import StatusCode
 
-from nexus_tools.client import KeyPair, Patience, SuiClient
+from nexus_tools.client import KeyPair, Patience, SuiClient, gas_taken_mist
 from nexus_tools.client.connection import Connection
 from nexus_tools.errors import (
     NotAllowedError,
@@ -12,6 +12,7 @@ from nexus_tools.errors import (
 )
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import Digest
 
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
 SUI_MIST = 1_000_000_000
@@ -78,6 +79,7 @@ async def test_what_the_node_refuses_for_another_reason_is_not_tried_again(bob, 
     calls.clear()
     with pytest.raises(RefusedOnChainError) as caught:
         await bob.execute(pay(1), budget=1)  # less than the least budget
+    assert gas_taken_mist(caught.value) == 0
     assert caught.value.code == "refused_by_node"
     assert calls["ExecuteTransaction"] == 1
     await bob.execute(pay(1))
@@ -127,6 +129,32 @@ async def test_after_a_transaction_of_unknown_fate_the_client_looks_at_the_chain
     gateway.mend("ExecuteTransaction")
     await distant_bob.execute(pay(7))
     assert await distant_bob.balance(CAROL) == 14
+
+
+async def test_a_transaction_of_unknown_fate_is_named(gateway, distant_bob):
+    gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, late=True)
+    with pytest.raises(UnreachableError) as caught:
+        await distant_bob.execute(pay(7))
+    digest = caught.value.details["digest"]
+    assert await distant_bob.transaction(Digest.parse(digest)) is not None
+    assert digest in caught.value.hint
+    assert gas_taken_mist(caught.value) is None
+
+
+async def test_a_refusal_of_which_the_node_cannot_be_asked_is_named(gateway, distant_bob):
+    gateway.fail("ExecuteTransaction", StatusCode.INVALID_ARGUMENT, late=True)
+    gateway.fail("GetTransaction", StatusCode.UNAVAILABLE)
+    with pytest.raises(UnreachableError) as caught:
+        await distant_bob.execute(pay(7))
+    assert gas_taken_mist(caught.value) is None
+
+
+@pytest.mark.parametrize("fails", ["GetEpoch", "SimulateTransaction"])
+async def test_what_was_never_sent_is_not_in_doubt(gateway, distant_bob, fails):
+    gateway.fail(fails, StatusCode.UNAVAILABLE)
+    with pytest.raises(UnreachableError) as caught:
+        await distant_bob.execute(pay(7))
+    assert gas_taken_mist(caught.value) == 0
 
 
 # --- Many at once

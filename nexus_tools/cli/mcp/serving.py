@@ -17,6 +17,7 @@ from nexus_tools.lending import (
     Catalogue,
     ExecutionCalls,
     JointCatalogue,
+    ListedPrices,
     Offers,
     OnChainCalls,
     RegistryCatalogue,
@@ -117,7 +118,7 @@ async def _catalogue(
     workflows = WorkflowOffers(nexus.tools, tool_filter, terms, max_price_mist=max_price_mist)
     served: list[Catalogue] = []
     if options["on_chain"]:
-        served.append(RegistryCatalogue(offers, on_chain))
+        served.append(RegistryCatalogue(offers, on_chain, ListedPrices()))
     if options["workflows"]:
         served.append(WorkflowCatalogue(workflows, executions))
     try:

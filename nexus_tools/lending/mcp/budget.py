@@ -1,10 +1,11 @@
 """What calls may cost together, and have cost."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from nexus_tools import units
-from nexus_tools.errors import NotNowError
+from nexus_tools.client import gas_taken_mist
+from nexus_tools.errors import NexusError, NotNowError
 
 
 class Budget:
@@ -44,7 +45,34 @@ class Budget:
 
 
 class Reservation:
-    """What a call has cost so far, in MIST."""
+    """What a call has cost so far, in MIST: as long as nobody knows it, what it may have cost."""
 
     def __init__(self) -> None:
         self.spent_mist = 0
+
+    @contextmanager
+    def sending(
+        self, most_mist: int, warn: Callable[[str], None] = lambda _transaction: None
+    ) -> Iterator[Callable[[int], None]]:
+        """The time in which a transaction is sent that takes so much at most.
+
+        Gives what to tell how much it took. It has taken all of it where that is never told, unless
+        an error says what else it took. `warn` is told which transaction nobody knows about.
+        """
+        self.spent_mist += most_mist
+
+        def took(mist: int) -> None:
+            self.spent_mist += mist - most_mist
+
+        try:
+            yield took
+        except NexusError as error:
+            gas_mist = gas_taken_mist(error)
+            if gas_mist is None:
+                warn(f"the transaction {error.details['digest']}")
+            else:
+                took(gas_mist)
+            raise
+        except BaseException:
+            warn("a transaction")
+            raise

@@ -14,7 +14,7 @@ from nexus_tools.tool import InterfaceValidator, Outcome, ToolDefinition, ToolFq
 # How many pages are read to find a name that was not listed here.
 _MAX_PAGES = 1_000
 _LIFETIME_S = 5.0
-_MAX_PAGES_KEPT = 256
+_MAX_DEFINITIONS_KEPT = 2_000
 _CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 Progress = Callable[[str], Awaitable[None]]
@@ -74,24 +74,37 @@ def check_arguments(definition: Lendable, arguments: Mapping[str, Any]) -> None:
 class KeptPages:
     """The pages of a list in which places are numbers, and a cursor is one of them.
 
-    A page is kept for a few seconds, because clients ask for all of them again and again.
+    A page is kept for a few seconds, because clients ask for all of them again and again; of many,
+    the newest are.
     """
 
     def __init__(self, read: Callable[[int, int], Awaitable[CataloguePage]]) -> None:
         self._read = read
-        self._kept: dict[tuple[int, int], tuple[float, CataloguePage]] = {}
+        self._kept: dict[tuple[int, int], tuple[CataloguePage, asyncio.TimerHandle]] = {}
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
         """The page, read from a place up to a limit. Raises `cursor_invalid`."""
         key = (_place(cursor), limit)
-        until, kept = self._kept.get(key, (0.0, None))
-        if kept is not None and time.monotonic() < until:
-            return kept
+        if key in self._kept:
+            return self._kept[key][0]
         page = await self._read(*key)
-        if len(self._kept) >= _MAX_PAGES_KEPT:
-            self._kept.clear()
-        self._kept[key] = (time.monotonic() + _LIFETIME_S, page)
+        self._keep(key, page)
         return page
+
+    def _keep(self, key: tuple[int, int], page: CataloguePage) -> None:
+        self._drop(key)  # who asked at the same time has read it, too
+        timer = asyncio.get_running_loop().call_later(_LIFETIME_S, self._drop, key)
+        self._kept[key] = page, timer
+        while len(self._kept) > 1 and self._definitions() > _MAX_DEFINITIONS_KEPT:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: tuple[int, int]) -> None:
+        if key in self._kept:
+            self._kept.pop(key)[1].cancel()
+
+    def _definitions(self) -> int:
+        """How many are kept; a page counts as one more, for it may be empty."""
+        return sum(len(page.definitions) + 1 for page, _ in self._kept.values())
 
 
 def _place(cursor: str | None) -> int:

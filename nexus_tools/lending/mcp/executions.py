@@ -1,8 +1,8 @@
 """Calls as executions of workflows, which Leaders carry."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from typing import Any
 
 from nexus_tools.client import Cursor, EventRecord, Executed, follow_events
@@ -39,6 +39,9 @@ from nexus_tools.workflow import Plan, Run
 
 # How long after its time an execution may take to end by itself.
 _GRACE_S = 10.0
+
+# How long what is under way then may take: two windows of three minutes, which are the longest.
+_CLOSING_S = 370.0
 
 
 class ExecutionCalls:
@@ -92,20 +95,40 @@ class ExecutionCalls:
             "lasts_ms": offer.definition.timeout_ms,
         }
         rehearsed = await self._executions.rehearsal().begin(workflow, inputs, **terms)
-        gas_mist = max(0, rehearsed.sent.cost.net)
-        with self._budget.reserved(funds_mist + gas_mist) as reservation:
+        most_mist = funds_mist + max(0, rehearsed.sent.cost.net)
+        with self._budget.reserved(most_mist) as reservation:
             since = Cursor.after_checkpoint(await self._executions.client.latest_checkpoint())
             listener.require()
-            begun = await self._executions.begin(workflow, inputs, **terms)
-            reservation.spent_mist += self._taken_mist(begun)
-            assert isinstance(begun.sent, Executed)
-            digest = begun.sent.digest
-            await listener.hear(f"began: execution {begun.execution}, transaction {digest}")
-            await listener.hear(f"carried by {carried_by(begun.leaders)}")
-            followed = _Followed(begun.execution, workflow.plan, listener)
-            state = await self._ended(offer, followed, since, reservation)
+            with reservation.sending(most_mist, self._warn_of_beginning) as took:
+                begun = await self._executions.begin(workflow, inputs, **terms)
+                took(self._taken_mist(begun))
+            with self._named(begun.execution):
+                assert isinstance(begun.sent, Executed)
+                digest = begun.sent.digest
+                await listener.hear(f"began: execution {begun.execution}, transaction {digest}")
+                await listener.hear(f"carried by {carried_by(begun.leaders)}")
+                followed = _Followed(begun.execution, workflow.plan, listener, since)
+                state = await self._ended(offer, followed, reservation)
         await listener.hear(f"{state.status.replace('_', ' ')}")
         return _answer(state, followed.is_short)
+
+    def _warn_of_beginning(self, transaction: str) -> None:
+        self._warn(
+            f"{transaction} may have begun an execution: `nexus-tools workflow executions` lists"
+            " yours"
+        )
+
+    @contextmanager
+    def _named(self, place: Address) -> Iterator[None]:
+        """Name an execution that goes on where its call does not."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._warn(
+                f"the execution {place} goes on: `nexus-tools workflow watch {place}` follows it,"
+                f" `nexus-tools workflow cancel {place}` ends it"
+            )
+            raise
 
     def _taken_mist(self, begun: BegunExecution) -> int:
         """What beginning took from the wallet: funds and gas, without what came back at once.
@@ -121,20 +144,14 @@ class ExecutionCalls:
         return begun.funds_mist + begun.sent.cost.net - max(0, change)
 
     async def _ended(
-        self, offer: WorkflowOffer, followed: "_Followed", since: Cursor, reservation: Reservation
+        self, offer: WorkflowOffer, followed: "_Followed", reservation: Reservation
     ) -> ExecutionState:
         """The execution once it has ended; what it left is spent no more. Raises `not_followed`."""
         place = followed.execution
         try:
-            ended = await self._end(offer, followed, since, reservation)
+            ended = await self._end(offer, followed, reservation)
             reservation.spent_mist -= ended.refund_mist
             return await self._executions.state(place)
-        except asyncio.CancelledError:
-            self._warn(
-                f"the execution {place} goes on: `nexus-tools workflow watch {place}` follows it,"
-                f" `nexus-tools workflow cancel {place}` ends it"
-            )
-            raise
         except NexusError as error:
             raise NotNowError(
                 "not_followed",
@@ -144,33 +161,37 @@ class ExecutionCalls:
             ) from error
 
     async def _end(
-        self, offer: WorkflowOffer, followed: "_Followed", since: Cursor, reservation: Reservation
+        self, offer: WorkflowOffer, followed: "_Followed", reservation: Reservation
     ) -> ExecutionEnded:
-        try:
-            async with asyncio.timeout(offer.definition.timeout_ms / 1_000 + _GRACE_S):
-                return await self._follow(followed, since, reservation)
-        except TimeoutError:
-            # No Leader ended it, so it is done here, for what it has left.
-            sent = await self._executions.expire(followed.execution)
-            reservation.spent_mist += sent.cost.net
-            return self._executions.emitted(sent, ExecutionEnded)
+        """Follow an execution until it ends by itself, or is ended here. Raises `not_ended`."""
+        for patience_s in (offer.definition.timeout_ms / 1_000 + _GRACE_S, _CLOSING_S):
+            try:
+                async with asyncio.timeout(patience_s):
+                    return await self._follow(followed, reservation)
+            except TimeoutError:
+                # No Leader ended it, so it is done here, for what it has left.
+                with reservation.sending(0) as took:
+                    sent = await self._executions.expire(followed.execution)
+                    took(sent.cost.net)
+            if self._executions.has_emitted(sent, ExecutionEnded):
+                return self._executions.emitted(sent, ExecutionEnded)
+            # What is under way is still closed, or expires, and then the next try ends it.
+        raise NotNowError("not_ended", "a run of it is still under way")
 
-    async def _follow(
-        self, followed: "_Followed", since: Cursor, reservation: Reservation
-    ) -> ExecutionEnded:
+    async def _follow(self, followed: "_Followed", reservation: Reservation) -> ExecutionEnded:
         """Follow an execution to its end, and cancel it where its funds do not let it go on."""
         client, deployment = self._executions.client, self._executions.deployment
         kinds = event_filter(deployment, *OF_EXECUTIONS, *OF_RUNS)
-        async with aclosing(follow_events(client, kinds, since)) as items:
+        async with aclosing(follow_events(client, kinds, followed.since)) as items:
             async for item in items:
                 event = isinstance(item, EventRecord) and parse_event(deployment, item.event)
-                if not event or not await followed.takes(event):
-                    continue
-                if isinstance(event, ExecutionEnded):
-                    return event
-                if followed.is_short and await self._is_stuck(followed):
-                    sent = await self._executions.cancel(followed.execution)
-                    reservation.spent_mist += sent.cost.net
+                if event and await followed.takes(event):
+                    if isinstance(event, ExecutionEnded):
+                        return event
+                    if followed.is_short and await self._is_stuck(followed):
+                        with reservation.sending(0) as took:
+                            took((await self._executions.cancel(followed.execution)).cost.net)
+                followed.since = item.cursor
         raise AssertionError("events are followed without end")
 
     async def _is_stuck(self, followed: "_Followed") -> bool:
@@ -181,10 +202,11 @@ class ExecutionCalls:
 
 
 class _Followed:
-    """An execution whose steps are told to whoever called it."""
+    """An execution whose steps are told to whoever called it, those after `since`."""
 
-    def __init__(self, execution: Address, plan: Plan, listener: Listener) -> None:
+    def __init__(self, execution: Address, plan: Plan, listener: Listener, since: Cursor) -> None:
         self.execution = execution
+        self.since = since
         self.needed_mist = 0
         self._vertices = tuple(plan.vertices)
         self._listener = listener

@@ -1,7 +1,8 @@
 """Calls as invocations on chain, which a Leader carries and closes."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from nexus_tools.client import Executed
@@ -59,29 +60,44 @@ class OnChainCalls:
         named = await self._invocations.leaders_for(tool, self._leaders)
         terms: Any = {"leaders": named, "max_outcome_bytes": limit, "max_cost_mist": prepaid}
         rehearsed, _ = await self._invocations.rehearsal().request(tool, ports, **terms)
-        with self._budget.reserved(prepaid + max(0, rehearsed.cost.net)) as reservation:
+        most_mist = prepaid + max(0, rehearsed.cost.net)
+        with self._budget.reserved(most_mist) as reservation:
             listener.require()
-            sent, place = await self._invocations.request(tool, ports, **terms)
-            assert isinstance(sent, Executed)
-            reservation.spent_mist += prepaid + sent.cost.net
-            requested = self._invocations.emitted(sent, InvocationRequested)
-            await listener.hear(f"requested: invocation {place}, transaction {sent.digest}")
-            await listener.hear(f"assigned to {carried_by(requested.leaders)}")
-            outcome, digest = await self._closed(place, reservation)
+            with reservation.sending(most_mist, self._warn_of_request) as took:
+                sent, place = await self._invocations.request(tool, ports, **terms)
+                took(prepaid + sent.cost.net)
+            with self._named(place):
+                assert isinstance(sent, Executed)
+                requested = self._invocations.emitted(sent, InvocationRequested)
+                await listener.hear(f"requested: invocation {place}, transaction {sent.digest}")
+                await listener.hear(f"assigned to {carried_by(requested.leaders)}")
+                outcome, digest = await self._closed(place, reservation)
         how = "failed" if isinstance(outcome, Failure) else "settled"
         await listener.hear(f"{how} in the transaction {digest}")
         return outcome
 
-    async def _closed(self, place: Address, reservation: Reservation) -> tuple[Outcome, str]:
-        """What an invocation came to, and in which transaction; it is deleted then."""
+    def _warn_of_request(self, transaction: str) -> None:
+        self._warn(
+            f"{transaction} may have requested an invocation: `nexus-tools invocation list` lists"
+            " those that are open"
+        )
+
+    @contextmanager
+    def _named(self, place: Address) -> Iterator[None]:
+        """Name an invocation that stays where its call does not."""
         try:
-            outcome = await self._invocations.wait(place)
+            yield
         except asyncio.CancelledError:
             self._warn(
                 f"still open: `nexus-tools tool outcome {place} --delete` deletes it once it is"
                 " closed or expired"
             )
             raise
+
+    async def _closed(self, place: Address, reservation: Reservation) -> tuple[Outcome, str]:
+        """What an invocation came to, and in which transaction; it is deleted then."""
+        try:
+            outcome = await self._invocations.wait(place)
         except NotNowError as late:
             if await self._delete(place, reservation):
                 raise _expired() from late
@@ -98,12 +114,14 @@ class OnChainCalls:
         """Take the refund and the rebate; that this fails does not make an outcome worse."""
         try:
             closing = await self._invocations.closing(place)
-            deleted = await self._invocations.delete(place)
+            with reservation.sending(0) as took:
+                deleted = await self._invocations.delete(place)
+                took(deleted.cost.net)
             closing = closing or self._invocations.emitted(deleted, InvocationExpired)
         except NexusError as error:
             self._warn(f"the invocation {place} could not be deleted: {error.message}")
             return False
-        reservation.spent_mist += deleted.cost.net - closing.refund_mist
+        reservation.spent_mist -= closing.refund_mist
         return True
 
 

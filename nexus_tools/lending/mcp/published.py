@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from nexus_tools.client import WENT_BACK, Cursor, past_events
-from nexus_tools.errors import NotFoundError, NotNowError, ValidationError
+from nexus_tools.errors import NotFoundError, NotNowError
 from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.mcp.catalogue import CataloguePage, KeptPages, Progress
+from nexus_tools.lending.mcp.listed_prices import ListedPrices
 from nexus_tools.lending.mcp.registered import admitted
+from nexus_tools.lending.mcp.strangers import leaves_out
 from nexus_tools.lending.mcp.workflow_definition import WorkflowDefinition
 from nexus_tools.package import event_filter, parse_event
 from nexus_tools.package.move.leader_registry import LeaderSettings
@@ -113,7 +115,8 @@ class WorkflowOffers:
                 if (tool := tools[place]) is not None and tool.is_active
             }
             if len(present) == len(each.fqns):
-                offers.append(self._offer(each, present, settings, gas_price))
+                with leaves_out(each.fqn):
+                    offers.append(self._offer(each, present, settings, gas_price))
         return [each for each in offers if each is not None]
 
     async def find(self, fqn: ToolFqn) -> WorkflowOffer | None:
@@ -131,11 +134,9 @@ class WorkflowOffers:
     async def _workflow(self, fqn: ToolFqn) -> PublishedWorkflow | None:
         """A workflow that passes by what it says of itself; None, too, for one that is none."""
         if fqn not in self._kept:
-            try:
+            found = None
+            with leaves_out(fqn):
                 found = await self._workflows.find(fqn)
-            except ValidationError:
-                found = None  # what strangers publish need not be what it says
-            else:
                 if found is None:
                     return None  # it may be published any time
             self._kept[fqn] = found
@@ -167,16 +168,13 @@ class WorkflowOffers:
         )
         if self._max_price_mist is not None and cost.usual_mist > self._max_price_mist:
             return None
-        try:
-            definition = WorkflowDefinition.of(
-                workflow.fqn,
-                workflow.description,
-                workflow.document,
-                {fqn: tool.definition.parse() for fqn, tool in tools.items()},
-                lasts_ms=self._terms.lasts_ms,
-            )
-        except ValidationError:
-            return None  # what strangers register need not be a definition
+        definition = WorkflowDefinition.of(
+            workflow.fqn,
+            workflow.description,
+            workflow.document,
+            {fqn: tool.definition.parse() for fqn, tool in tools.items()},
+            lasts_ms=self._terms.lasts_ms,
+        )
         return WorkflowOffer(workflow, definition, cost.usual_mist, max_outcome_bytes)
 
 
@@ -196,6 +194,7 @@ class WorkflowCatalogue:
     def __init__(self, offers: WorkflowOffers, calls: WorkflowCalls) -> None:
         self._offers = offers
         self._calls = calls
+        self._prices = ListedPrices()
         self._pages = KeptPages(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
@@ -210,14 +209,20 @@ class WorkflowCatalogue:
     async def call(
         self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
-        """Begin the workflow, and follow it. Raises `workflow_not_offered`."""
+        """Begin the workflow, and follow it. Raises `workflow_not_offered` and `price_raised`."""
         offer = await self._offers.find(definition.fqn)
         if offer is None:
             message = f"{definition.fqn} is not on offer any more: a tool of it is not active"
             raise NotNowError("workflow_not_offered", message)
+        self._prices.check(definition.fqn, offer.funds_mist)
         return await self._calls.call(offer, ports, progress)
 
     async def _read(self, start: int, limit: int) -> CataloguePage:
+        page = await self._read_page(start, limit)
+        self._prices.tell(page.prices_mist)
+        return page
+
+    async def _read_page(self, start: int, limit: int) -> CataloguePage:
         names = await self._offers.names()
         end = min(start + _PER_PAGE, len(names))
         found: list[WorkflowOffer] = []

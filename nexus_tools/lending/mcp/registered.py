@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.errors import NotNowError
 from nexus_tools.leader import FoundTool, Interface, Interfaces
 from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.mcp.catalogue import CataloguePage, KeptPages, Progress
+from nexus_tools.lending.mcp.listed_prices import ListedPrices
+from nexus_tools.lending.mcp.strangers import leaves_out
 from nexus_tools.package import tool_id
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry as RegistryState
@@ -75,20 +77,23 @@ class Offers:
         registry = self._registry.deployment.tool_registry
         named = await admitted(self._registry, self._filter, fqns)
         values = await self._registry.client.objects([tool_id(registry, fqn) for fqn in named])
-        offers = [self._offer(value) for value in values if value is not None]
+        offers = [
+            self._offer(fqn, value) for fqn, value in zip(named, values, strict=True) if value
+        ]
         return [offer for offer in offers if offer is not None]
 
-    def _offer(self, value: Object) -> Offer | None:
-        found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
-        tool = found.tool
-        is_dear = self._max_price_mist is not None and tool.price_mist > self._max_price_mist
-        if is_dear or not tool.is_active or not self._filter.admits(tool):
+    def _offer(self, fqn: ToolFqn, value: Object | None) -> Offer | None:
+        if value is None:
             return None
-        try:
+        with leaves_out(fqn):
+            found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
+            tool = found.tool
+            is_dear = self._max_price_mist is not None and tool.price_mist > self._max_price_mist
+            if is_dear or not tool.is_active or not self._filter.admits(tool):
+                return None
             offer = Offer(found, self._interfaces.of(found))
-        except ValidationError:
-            return None  # what strangers register need not be a definition
-        return offer if offer.definition.type is ToolType.OFFCHAIN else None
+            return offer if offer.definition.type is ToolType.OFFCHAIN else None
+        return None
 
 
 async def admitted(
@@ -113,12 +118,14 @@ class Calls(Protocol):
 class RegistryCatalogue:
     """The tools on offer, in the order of their registration.
 
-    A cursor is a place in the registry's list of names.
+    A cursor is a place in the registry's list of names. Where calls are paid, `prices` are those
+    that clients know.
     """
 
-    def __init__(self, offers: Offers, calls: Calls) -> None:
+    def __init__(self, offers: Offers, calls: Calls, prices: ListedPrices | None = None) -> None:
         self._offers = offers
         self._calls = calls
+        self._prices = prices
         self._pages = KeptPages(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
@@ -133,13 +140,24 @@ class RegistryCatalogue:
     async def call(
         self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
-        """Call the tool as it is on chain now. Raises `tool_not_active` if it is not on offer."""
+        """Call the tool as it is on chain now.
+
+        Raises `tool_not_active` if it is not on offer, and `price_raised`.
+        """
         offer = await self._offers.find(definition.fqn)
         if offer is None:
             raise NotNowError("tool_not_active", f"{definition.fqn} is not on offer any more")
+        if self._prices is not None:
+            self._prices.check(definition.fqn, offer.found.tool.price_mist)
         return await self._calls.call(offer, ports, progress)
 
     async def _read(self, start: int, limit: int) -> CataloguePage:
+        page = await self._read_page(start, limit)
+        if self._prices is not None:
+            self._prices.tell(page.prices_mist)
+        return page
+
+    async def _read_page(self, start: int, limit: int) -> CataloguePage:
         state = await self._offers.state()
         size = state.fqns.size
         end = min(start + _NAMES_PER_PAGE, size)

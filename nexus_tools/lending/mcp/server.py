@@ -26,6 +26,7 @@ from nexus_tools.lending.mcp.presentation import Annotate, Presentation, declare
 from nexus_tools.lending.mcp.progress import progress_to
 from nexus_tools.lending.mcp.results import call_result, error_result
 from nexus_tools.lending.mcp.search_desk import SearchDesk
+from nexus_tools.lending.mcp.strangers import leaves_out
 from nexus_tools.logs import get_logger
 
 if TYPE_CHECKING:
@@ -152,12 +153,11 @@ class _Desk:
             code = types.INVALID_PARAMS if wrong else types.INTERNAL_ERROR
             raise MCPError(code, str(error), data={"code": error.code}) from error
         self._names.give(page.definitions)
-        return types.ListToolsResult(
-            tools=[
-                self._present(each, page.prices_mist.get(each.fqn)) for each in page.definitions
-            ],
-            next_cursor=_opaque_cursor(page.next_cursor),
-        )
+        tools = []
+        for each in page.definitions:
+            with leaves_out(each.fqn):
+                tools.append(self._present(each, page.prices_mist.get(each.fqn)))
+        return types.ListToolsResult(tools=tools, next_cursor=_opaque_cursor(page.next_cursor))
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams

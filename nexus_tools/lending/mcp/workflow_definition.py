@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.errors import UsageError
+from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.lending.export.exported import moved
-from nexus_tools.tool import ToolDefinition, ToolFqn, pointer_of
+from nexus_tools.tool import ToolDefinition, ToolFqn, canonical_json, pointer_of
 from nexus_tools.workflow import (
     Document,
     InputPort,
@@ -18,6 +18,19 @@ from nexus_tools.workflow import (
 
 EARLY_ENDS = (Status.TERMINATED, Status.CANCELLED, Status.TIMED_OUT)
 """How an execution ends before it is done."""
+
+MAX_PORTS = 256
+"""The most entry ports of a workflow on offer, over all ways to begin, and its most outputs.
+
+What is made of a document is made for each of them, whoever asks for a list.
+"""
+
+MAX_DEFINITION_BYTES = 65_536
+"""How large the schemas of a workflow on offer may be as JSON.
+
+Each entry port repeats what its tool says of it: a document of ten kilobytes, of a tool with a
+large schema, would put megabytes into the list that every client reads.
+"""
 
 _TEXT = {"type": "string"}
 _SENTENCES = {"type": "array", "items": _TEXT}
@@ -55,14 +68,20 @@ class WorkflowDefinition:
         *,
         lasts_ms: int,
     ) -> "WorkflowDefinition":
-        """That of a document, with the definitions of its tools by FQN."""
+        """That of a document, with the definitions of its tools by FQN.
+
+        Raises `definition_too_large`.
+        """
+        _check_count(document)
         inputs = _Inputs(document, tools)
         names = [group.name for group in document.groups()]
         schema, group_port = inputs.of_group(names[0]), ""
         if len(names) > 1:
             schema, group_port = inputs.of_groups(names)
-        outputs = [each.name or str(each.source) for each in document.outputs]
-        return cls(fqn, description, lasts_ms, schema, _output_schema(outputs), group_port)
+        outputs = _output_schema([each.name or str(each.source) for each in document.outputs])
+        if len(canonical_json([schema, outputs])) > MAX_DEFINITION_BYTES:
+            raise _too_large()
+        return cls(fqn, description, lasts_ms, schema, outputs, group_port)
 
     def chosen(self, arguments: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
         """The entry group in the arguments of a call, and the inputs. Raises `group_missing`."""
@@ -78,6 +97,19 @@ class WorkflowDefinition:
         return group, inputs
 
 
+def _check_count(document: Document) -> None:
+    """Raise `definition_too_large` before anything is made of a document that has too much."""
+    ports = {vertex.name: len(vertex.entry_ports) for vertex in document.vertices}
+    entered = sum(ports[name] for group in document.groups() for name in group.vertices)
+    named = sum(len(given.targets) for given in document.inputs)
+    if max(entered, named, len(document.outputs)) > MAX_PORTS:
+        raise _too_large()
+
+
+def _too_large() -> ValidationError:
+    return ValidationError("definition_too_large", "the workflow is too large to be on offer")
+
+
 class _Inputs:
     """The schemas of the inputs of a document; what they refer to stands in `$defs`, by tool."""
 
@@ -87,6 +119,7 @@ class _Inputs:
         entered = {vertex.fqn for vertex in document.vertices if vertex.entry_ports}
         self._schemas = {fqn: _in_definitions(tools[fqn]) for fqn in entered}
         self._definitions: dict[str, Any] = {}
+        self._left_bytes = MAX_DEFINITION_BYTES
 
     def of_group(self, name: str) -> dict[str, Any]:
         """The schema where there is one way to begin."""
@@ -133,9 +166,17 @@ class _Inputs:
         fqn = self._fqns[target.vertex]
         schema = self._schemas[fqn]
         port = schema.get("properties", {}).get(target.port, {})
-        if _refers(port):
+        self._take(port)
+        if _refers(port) and fqn not in self._definitions:
+            self._take(schema)
             self._definitions[fqn] = schema
         return port
+
+    def _take(self, schema: Any) -> None:
+        """Raise `definition_too_large` as soon as schemas are too large together."""
+        self._left_bytes -= len(canonical_json(schema))
+        if self._left_bytes < 0:
+            raise _too_large()
 
 
 def _in_definitions(tool: ToolDefinition) -> dict[str, Any]:

@@ -4,12 +4,14 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
+import structlog
 from anyio import to_thread
 
 from nexus_tools.cli.framework import Output
 from nexus_tools.client import Network, SuiClient
-from nexus_tools.errors import NotNowError, ValidationError
-from nexus_tools.lending import Budget, Offers, OnChainCalls, RegistryCatalogue
+from nexus_tools.errors import NotNowError, UnreachableError, ValidationError
+from nexus_tools.leader import Interfaces
+from nexus_tools.lending import Budget, ListedPrices, Offers, OnChainCalls, RegistryCatalogue
 from nexus_tools.package import Deployment, ToolState
 from nexus_tools.registry import Invocations, Registration, ToolFilter, ToolRegistry
 from nexus_tools.sui.address import Address
@@ -66,8 +68,8 @@ class Echo:
         return Answer("ok", {"fqn": str(offer.definition.fqn), "ports": ports})
 
 
-def catalogue(registry, tool_filter=ACTIVE, **bounds):
-    return RegistryCatalogue(Offers(registry, tool_filter, **bounds), Echo())
+def catalogue(registry, tool_filter=ACTIVE, prices=None, **bounds):
+    return RegistryCatalogue(Offers(registry, tool_filter, **bounds), Echo(), prices)
 
 
 async def pages(catalogue, limit):
@@ -141,6 +143,50 @@ async def test_dearer_tools_are_neither_listed_nor_found(registry, carrier):
         assert await pages(offered, 9) == [found]
         assert (await offered.find(fqn) is None) is not bool(found)
     await registry.unregister(fqn)
+
+
+async def test_a_price_that_rose_since_it_was_listed_is_told_before_it_is_paid(registry, carrier):
+    fqn, leaders = ToolFqn.parse("xyz.test.rising.tool@1"), (Address.parse(carrier),)
+    await registry.register(Registration(definition(str(fqn)), 100, leaders=leaders))
+    of_domain = ToolFilter(domains=("xyz.test.rising",), state=ToolState.ACTIVE)
+    paid, free = catalogue(registry, of_domain, ListedPrices()), catalogue(registry, of_domain)
+    [listed] = (await paid.page(None, 9)).definitions
+    assert (await free.page(None, 9)).definitions == (listed,)
+    await registry.update(fqn, price_mist=150)
+    with pytest.raises(NotNowError) as raised:
+        await paid.call(listed, {}, quiet)
+    assert raised.value.code == "price_raised"
+    assert raised.value.details == {"price_mist": 150, "listed_mist": 100}
+    for each in (paid, free):
+        await each.call(listed, {}, quiet)
+    await registry.update(fqn, price_mist=20)
+    await paid.call(listed, {}, quiet)
+    await registry.unregister(fqn)
+
+
+@pytest.mark.parametrize("error", [KeyError("a"), RecursionError()])
+async def test_a_tool_over_which_the_server_breaks_spoils_no_page(registry, monkeypatch, error):
+    original = Interfaces.of
+
+    def of(self, found):
+        if found.tool.fqn == NAMES[2]:
+            raise error
+        return original(self, found)
+
+    monkeypatch.setattr(Interfaces, "of", of)
+    with structlog.testing.capture_logs() as logged:
+        assert await pages(catalogue(registry), 9) == [[*NAMES[:2], *NAMES[3:], CUT]]
+    assert [(each["event"], each["fqn"]) for each in logged] == [("left_out", NAMES[2])]
+    assert logged[0]["cause"].startswith(type(error).__name__)
+
+
+async def test_that_the_node_is_away_is_no_fault_of_a_tool(registry, monkeypatch):
+    def of(self, found):
+        raise UnreachableError("node_unreachable", "away")
+
+    monkeypatch.setattr(Interfaces, "of", of)
+    with pytest.raises(UnreachableError):
+        await catalogue(registry).page(None, 9)
 
 
 async def quiet(message):

@@ -3,15 +3,20 @@
 import asyncio
 
 import pytest
+import structlog
 from anyio import to_thread
 
+from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotNowError
 from nexus_tools.lending import Budget, WorkflowCatalogue, WorkflowOffers, WorkflowTerms
+from nexus_tools.lending.mcp import published
 from nexus_tools.package import ToolState
-from nexus_tools.registry import Registration, ToolFilter, Workflows
-from nexus_tools.tool import ToolDefinition, ToolFqn
+from nexus_tools.package.move.workflows.execution import ExecutionEnded
+from nexus_tools.registry import Executions, Registration, ToolFilter, ToolRegistry, Workflows
+from nexus_tools.tool import Answer, ToolDefinition, ToolFqn
 from nexus_tools.workflow import Document, Vertex
 
+DIVIDE = ToolFqn.parse("xyz.example.math.divide@1")
 BRIEF, FLOW = "xyz.test.brief.tool@1", ToolFqn.parse("xyz.test.brief.flow@1")
 
 
@@ -38,6 +43,13 @@ class Unasked:
     """No call comes here."""
 
 
+class Asked:
+    """Ends at once."""
+
+    async def call(self, offer, _, __):
+        return Answer("completed", {"funds_mist": offer.funds_mist})
+
+
 async def test_a_workflow_is_on_offer_as_long_as_its_tools_are_active(registry, brief):
     found = await brief.find(FLOW)
     assert (await brief.page(None, 9)).definitions == (found,)
@@ -47,6 +59,53 @@ async def test_a_workflow_is_on_offer_as_long_as_its_tools_are_active(registry, 
     with pytest.raises(NotNowError) as refused:
         await brief.call(found, {"a": 1}, quiet)
     assert refused.value.code == "workflow_not_offered"
+
+
+async def test_a_workflow_that_takes_more_than_was_listed_is_told_before_it_is_begun(
+    registry, halves, seller
+):
+    offers = WorkflowOffers(registry, ToolFilter(search="halves"), WorkflowTerms(4_096, 1_000))
+    catalogue = WorkflowCatalogue(offers, Asked())
+    [listed] = (await catalogue.page(None, 9)).definitions
+    async with SuiClient(registry.client.network, seller.wallet.signer()) as client:
+        tools = ToolRegistry(client, registry.deployment)
+        await tools.update(DIVIDE, price_mist=10_000_001)
+        try:
+            with pytest.raises(NotNowError) as raised:
+                await catalogue.call(listed, {"dividend": 84}, quiet)
+            answer = await catalogue.call(listed, {"dividend": 84}, quiet)
+        finally:
+            await tools.update(DIVIDE, price_mist=10_000_000)
+    assert raised.value.code == "price_raised"
+    assert answer.ports["funds_mist"] == raised.value.details["price_mist"]
+    assert answer.ports["funds_mist"] == raised.value.details["listed_mist"] + 2
+
+
+@pytest.mark.parametrize("place", ["Workflows.find", "WorkflowDefinition.of"])
+async def test_a_workflow_over_which_the_server_breaks_spoils_no_page(
+    registry, halves, monkeypatch, place
+):
+    def found(fqn):
+        if fqn == halves.workflow.fqn:
+            raise KeyError("what a stranger published")
+
+    kind, _, name = place.partition(".")
+    original = getattr(getattr(published, kind), name)
+    by_kind = {
+        "find": lambda self, fqn: found(fqn) or original(self, fqn),
+        "of": lambda fqn, *more, **terms: found(fqn) or original(fqn, *more, **terms),
+    }
+    monkeypatch.setattr(f"nexus_tools.lending.mcp.published.{place}", by_kind[name])
+    catalogue = WorkflowCatalogue(
+        WorkflowOffers(registry, ToolFilter(), WorkflowTerms(4_096, 1_000)), Unasked()
+    )
+    with structlog.testing.capture_logs() as logged:
+        page = await catalogue.page(None, 9)
+    listed = [each.fqn.name for each in page.definitions]
+    assert [name for name in ("halves", "waits", "ways") if name in listed] == ["waits", "ways"]
+    assert [(each["event"], each["fqn"]) for each in logged] == [
+        ("left_out", "xyz.example.halves@1")
+    ]
 
 
 # --- Calls
@@ -110,16 +169,93 @@ async def test_what_one_call_reserves_is_there_for_no_other(calls, halves):
     await opened.close()
 
 
+def passing(user, time):
+    """Has some time pass on the chain."""
+    return to_thread.run_sync(lambda: user.json("localnet", "advance-clock", time))
+
+
+def at_once(user, time):
+    """Has it pass as soon as an execution was begun."""
+
+    async def hear(message):
+        if message.startswith("carried by"):
+            await passing(user, time)
+
+    return hear
+
+
 async def test_what_no_leader_carried_in_time_comes_back(calls, halves, user, monkeypatch):
     """The hour of the execution passes as soon as it was begun."""
     monkeypatch.setattr("nexus_tools.lending.mcp.executions._GRACE_S", -3_599.9)
     budget = Budget(10**9)
 
-    async def hear(message):
-        if message.startswith("carried by"):
-            await to_thread.run_sync(lambda: user.json("localnet", "advance-clock", "1h"))
-
-    answer = await calls(budget).call(halves, {"dividend": 84}, hear)
+    answer = await calls(budget).call(halves, {"dividend": 84}, at_once(user, "1h"))
     assert answer.variant == "err_timed_out"
     assert answer.ports["outputs"] == {}
     assert budget.spent_mist < 30_000_000 < halves.funds_mist
+
+
+@pytest.fixture
+async def brief_halves(registry, monkeypatch):
+    """The same workflow, whose executions may last a second: what is under way has longer."""
+    monkeypatch.setattr("nexus_tools.lending.mcp.executions._GRACE_S", -0.9)
+    offers = WorkflowOffers(registry, ToolFilter(), WorkflowTerms(4_096, 1_000))
+    return await offers.find(ToolFqn.parse("xyz.example.halves@1"))
+
+
+@pytest.fixture
+def after_stopping(monkeypatch):
+    """Has something happen once an execution was told to end, with an invocation under way."""
+    original = Executions.expire
+
+    def after_stopping(happens):
+        async def expire(self, execution):
+            sent = await original(self, execution)
+            if not self.has_emitted(sent, ExecutionEnded):
+                await happens(execution, original)
+            return sent
+
+        monkeypatch.setattr(Executions, "expire", expire)
+
+    return after_stopping
+
+
+async def test_an_execution_whose_last_run_is_closed_after_its_time_is_followed_on(
+    registry, calls, brief_halves, user, operator, after_stopping
+):
+    async def close(execution, expire):
+        await passing(user, "1h")
+        async with SuiClient(registry.client.network, operator.wallet.signer()) as client:
+            await expire(Executions(client, registry.deployment), execution)
+
+    after_stopping(close)
+    wallet, budget = registry.client, Budget(10**9)
+    before = await wallet.balance(wallet.address)
+    answer = await calls(budget).call(brief_halves, {"dividend": 84}, at_once(user, "2s"))
+    assert answer.variant == "err_timed_out"
+    assert budget.spent_mist == before - await wallet.balance(wallet.address)
+
+
+async def test_an_execution_whose_last_run_nobody_closed_is_ended_once_that_expired(
+    registry, calls, brief_halves, user, after_stopping, monkeypatch
+):
+    monkeypatch.setattr("nexus_tools.lending.mcp.executions._CLOSING_S", 0)
+
+    after_stopping(lambda *_: passing(user, "1h"))
+    wallet, budget = registry.client, Budget(10**9)
+    before = await wallet.balance(wallet.address)
+    answer = await calls(budget).call(brief_halves, {"dividend": 84}, at_once(user, "2s"))
+    assert answer.variant == "err_timed_out"
+    assert budget.spent_mist == before - await wallet.balance(wallet.address)
+
+
+async def test_an_execution_that_does_not_end_is_charged_whole(
+    calls, brief_halves, user, monkeypatch
+):
+    monkeypatch.setattr("nexus_tools.lending.mcp.executions._CLOSING_S", 0)
+
+    budget = Budget(10**9)
+    with pytest.raises(NotNowError) as unknown:
+        await calls(budget).call(brief_halves, {"dividend": 84}, at_once(user, "2s"))
+    assert unknown.value.code == "not_followed"
+    assert budget.spent_mist > brief_halves.funds_mist / 2

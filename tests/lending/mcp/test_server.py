@@ -74,6 +74,17 @@ async def test_a_page_has_at_most_its_size_and_a_cursor_of_the_next(client):
     assert third.next_cursor is None
 
 
+async def test_what_cannot_be_presented_is_left_out(catalogue):
+    def annotate(definition):
+        if definition.fqn.name == "divide":
+            raise KeyError("title")
+
+    served = mcp_server(catalogue, name="memory", version="1", annotate=annotate)
+    async with Client(served) as client:
+        listed = [tool.title for tool in (await client.list_tools()).tools]
+    assert listed == [str(each.fqn) for each in catalogue.definitions[1:]]
+
+
 @pytest.mark.parametrize("cursor", ["nonsense", "bm9uc2Vuc2U=", "3", "Ä"])
 async def test_a_cursor_that_was_not_given_out_is_an_invalid_parameter(client, cursor):
     with pytest.raises(MCPError) as raised:

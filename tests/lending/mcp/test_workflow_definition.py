@@ -5,7 +5,7 @@ import pytest
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.lending.mcp.presentation import Presentation
 from nexus_tools.lending.mcp.workflow_definition import WorkflowDefinition
-from nexus_tools.tool import InterfaceValidator, ToolFqn
+from nexus_tools.tool import InterfaceValidator, ToolFqn, canonical_json
 from nexus_tools.workflow import (
     DIALECT,
     Document,
@@ -115,6 +115,72 @@ def test_how_it_ends_is_a_variant_and_early_ends_are_errors(interface):
             "properties"
         ]
     ] == ["total"]
+
+
+# --- What is too large for a list that every client reads
+
+
+def wide(name, count, **more):
+    return Vertex(name, ADD, entry_ports=tuple(f"{name}{at}" for at in range(count)), **more)
+
+
+@pytest.mark.parametrize(
+    ("vertices", "more"),
+    [
+        ([wide("a", 257)], {}),
+        ([wide("a", 129), wide("b", 128)], {}),
+        ([wide("a", 129)], {"entry_groups": (EntryGroup("x", ("a",)), EntryGroup("y", ("a",)))}),
+        (
+            [wide("a", 1)],
+            {"inputs": (Input("all", (InputPort("a", "a0"),) * 257),), "dialect": DIALECT},
+        ),
+        (
+            [wide("a", 1)],
+            {"outputs": tuple(Output(OutputPort("a", "ok", f"p{at}"), "") for at in range(257))},
+        ),
+        ([wide("a", 1)], {"outputs": (Output(OutputPort("a", "ok", "p"), "x" * 20_000),)}),
+    ],
+    ids=["ports", "vertices", "groups", "targets", "outputs", "name"],
+)
+def test_a_workflow_with_too_much_of_anything_is_not_offered(interface, vertices, more):
+    with pytest.raises(ValidationError) as refused:
+        interface(*vertices, **more)
+    assert refused.value.code == "definition_too_large"
+
+
+def test_a_workflow_may_have_as_much_as_is_allowed(interface):
+    outputs = tuple(Output(OutputPort("a", "ok", f"p{at}"), "") for at in range(256))
+    found = interface(wide("a", 256), outputs=outputs)
+    assert len(found.input_schema["properties"]) == 256
+
+
+LARGE = {"enum": [f"value {number}" for number in range(2_500)]}
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"properties": {"a": LARGE}},
+        {"properties": {"a": {"$ref": "#/$defs/Large"}}, "$defs": {"Large": LARGE}},
+    ],
+    ids=["repeated", "referred to"],
+)
+def test_schemas_that_are_too_large_together_are_not_offered(define, monkeypatch, named):
+    """A hundred tools with schemas of 30 KB: the third is not looked at any more."""
+    fqns = [f"xyz.example.math.add@{version}" for version in range(1, 101)]
+    tools = {fqn: define(fqn=fqn, input_schema=named) for fqn in fqns}
+    vertices = tuple(Vertex(f"v{at}", fqn, entry_ports=("a",)) for at, fqn in enumerate(fqns, 1))
+    written = []
+
+    def counting(value):
+        written.append(len(canonical_json(value)))
+        return canonical_json(value)
+
+    monkeypatch.setattr("nexus_tools.lending.mcp.workflow_definition.canonical_json", counting)
+    with pytest.raises(ValidationError) as refused:
+        WorkflowDefinition.of(FLOW, "Flows.", Document(vertices, ()), tools, lasts_ms=60_000)
+    assert refused.value.code == "definition_too_large"
+    assert sum(written) < 4 * 40_000
 
 
 def test_a_client_is_told_what_a_call_takes(interface):

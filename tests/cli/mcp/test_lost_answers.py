@@ -1,0 +1,175 @@
+"""Calls whose transactions go wrong: a budget never shows less than the wallet lost.
+
+No leader's daemon runs.
+"""
+
+import asyncio
+
+import pytest
+
+from nexus_tools.client import SuiClient
+from nexus_tools.client.connection import Connection
+from nexus_tools.errors import NexusError, NotNowError, RefusedOnChainError, UnreachableError
+from nexus_tools.lending import Budget, ExecutionCalls, Offers, OnChainCalls
+from nexus_tools.registry import Executions, Invocations, LeaderRegistry, ToolFilter
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import ToolFqn
+
+PLENTY = 10**9
+DIVIDE = ToolFqn.parse("xyz.example.math.divide@1")
+
+
+async def quiet(message):
+    """Listen to nothing."""
+
+
+@pytest.fixture(params=["workflow", "tool"])
+async def called(request, registry, halves):
+    """Opens calls within a budget; gives them, and one of them to be awaited.
+
+    They name the list of commands that shows what they began.
+    """
+    client, deployment = registry.client, registry.deployment
+    divide = await Offers(registry, ToolFilter()).find(DIVIDE)
+
+    def open_calls(budget, warn=print, hear=quiet):
+        if request.param == "workflow":
+            calls = ExecutionCalls(Executions(client, deployment), budget, warn)
+            return calls, lambda: calls.call(halves, {"dividend": 84}, hear)
+        invocations = Invocations(client, deployment)
+        calls = OnChainCalls(invocations, budget, warn, max_outcome_bytes=4_096)
+        return calls, lambda: calls.call(divide, {"dividend": 84, "divisor": 2}, hear)
+
+    open_calls.listed = {
+        "workflow": "`nexus-tools workflow executions`",
+        "tool": "`nexus-tools invocation list`",
+    }[request.param]
+    return open_calls
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Has something happen around each transaction that is sent, as a test sets it."""
+
+    class Sent:
+        before = after = None
+
+    original = Connection.call
+
+    async def call(self, name, **fields):
+        is_sent = name.endswith("/ExecuteTransaction")
+        if is_sent and Sent.before:
+            await Sent.before()
+        answer = await original(self, name, **fields)
+        if is_sent and Sent.after:
+            await Sent.after()
+        return answer
+
+    monkeypatch.setattr(Connection, "call", call)
+    return Sent
+
+
+async def lose():
+    raise UnreachableError("node_unreachable", "the answer is lost")
+
+
+async def wealth(registry):
+    return await registry.client.balance(registry.client.address)
+
+
+async def test_a_call_whose_answer_is_lost_is_counted_whole(registry, called, sent):
+    before, warned, budget = await wealth(registry), [], Budget(PLENTY)
+    sent.after = staticmethod(lose)
+    _, one = called(budget, warned.append)
+    with pytest.raises(UnreachableError) as lost:
+        await one()
+    assert 0 < before - await wealth(registry) <= budget.spent_mist
+    digest = lost.value.details["digest"]
+    assert warned == [warned[0]]
+    assert warned[0].startswith(f"the transaction {digest} may have ")
+    assert called.listed in warned[0]
+
+
+async def test_calls_whose_answers_are_lost_end_with_the_budget(registry, called, sent):
+    sent.after = staticmethod(lose)
+    first = Budget(PLENTY)
+    with pytest.raises(UnreachableError):
+        await called(first)[1]()
+    before, budget = await wealth(registry), Budget(int(2.5 * first.spent_mist))
+    _, one = called(budget)
+    for _ in range(2):
+        with pytest.raises(UnreachableError):
+            await one()
+    with pytest.raises(NotNowError) as refused:
+        await one()
+    assert refused.value.code == "budget_spent"
+    assert before - await wealth(registry) <= 2.5 * first.spent_mist
+
+
+async def test_the_gas_of_a_call_that_aborted_is_counted(registry, called, sent, operator, carrier):
+    """The leader goes out of service between the simulation and the transaction."""
+    signer, leader = operator.wallet.signer(), Address.parse(carrier)
+    async with SuiClient(registry.client.network, signer) as client:
+        leaders = LeaderRegistry(client, registry.deployment)
+
+        async def leave():
+            sent.before = None
+            await leaders.deactivate(leader)
+
+        before, budget, warned = await wealth(registry), Budget(PLENTY), []
+        sent.before = staticmethod(leave)
+        try:
+            with pytest.raises(NexusError) as aborted:
+                await called(budget, warned.append)[1]()
+        finally:
+            await leaders.activate(leader)
+    lost = before - await wealth(registry)
+    assert lost > 0
+    assert (budget.spent_mist, aborted.value.details["gas_mist"], warned) == (lost, lost, [])
+
+
+async def test_a_call_that_the_node_refuses_costs_nothing(registry, called, sent):
+    async def refuse():
+        raise RefusedOnChainError("refused_by_node", "not today")
+
+    before, budget, warned = await wealth(registry), Budget(PLENTY), []
+    sent.before = staticmethod(refuse)
+    with pytest.raises(RefusedOnChainError):
+        await called(budget, warned.append)[1]()
+    assert (before - await wealth(registry), budget.spent_mist, warned) == (0, 0, [])
+
+
+async def test_what_may_have_begun_at_the_end_of_the_server_is_told(registry, called, sent):
+    executed, warned, budget = asyncio.Event(), [], Budget(PLENTY)
+
+    async def hang():
+        executed.set()
+        await asyncio.Event().wait()
+
+    before = await wealth(registry)
+    sent.after = staticmethod(hang)
+    calls, one = called(budget, warned.append)
+    running = asyncio.create_task(one())
+    await executed.wait()
+    await calls.close()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert len(warned) == 1
+    assert called.listed in warned[0]
+    assert 0 < before - await wealth(registry) <= budget.spent_mist
+
+
+async def test_what_began_before_its_caller_heard_of_it_is_named(called):
+    said, warned = asyncio.Queue(), []
+
+    async def hang(message):
+        await said.put(message)
+        await asyncio.Event().wait()
+
+    calls, one = called(Budget(PLENTY), warned.append, hang)
+    running = asyncio.create_task(one())
+    place = (await said.get()).split()[2].rstrip(",")
+    await calls.close()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert [place in each for each in warned] == [True]
