@@ -279,7 +279,12 @@ class Nexus:
         `LeaderRegistry.register` and `Leader.run`.
         """
         # Late: the Leader brings an HTTP client and pydantic.
-        from nexus_tools.leader import LOOPBACK, Leader, LeaderConfig  # noqa: PLC0415
+        from nexus_tools.leader import (  # noqa: PLC0415
+            LOOPBACK,
+            Leader,
+            LeaderConfig,
+            urls_and_functions,
+        )
 
         if allow_loopback:
             config |= {"allow_http": True, "allowed_networks": LOOPBACK}
@@ -287,7 +292,7 @@ class Nexus:
             if journal is None:
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nexus-leader-"))
                 journal = Path(folder) / "journal.sqlite"
-            urls, functions = _by_kind(storages or {})
+            urls, functions = urls_and_functions(storages or {})
             settings = LeaderConfig.load({}, journal=journal, storages=urls, **config)
             signer = key or _new_key(self.client.network)
             client = await stack.enter_async_context(SuiClient(self.client.network, signer))
@@ -298,26 +303,6 @@ class Nexus:
             leader = Leader(settings, *named, storages=functions)
             await stack.enter_async_context(_running(leader))
             yield leader
-
-
-def _by_kind(
-    storages: "Mapping[str, Fetch | str]",
-) -> "tuple[dict[str, str], dict[str, Fetch]]":
-    """URLs of storages, and functions that fetch. Raises `argument_invalid` for anything else."""
-    urls: dict[str, str] = {}
-    functions: dict[str, Fetch] = {}
-    for name, place in storages.items():
-        if isinstance(place, str):
-            urls[name] = place
-        elif callable(place):
-            functions[name] = place
-        else:
-            raise UsageError(
-                "argument_invalid",
-                f"the storage {name} is a {type(place).__name__}: no function, and no URL",
-                hint='write {"walrus": "https://aggregator.example/v1/blobs/{key}"}',
-            )
-    return urls, functions
 
 
 def _resolve(where: Any, who: Who) -> tuple[Network, Signer | None]:

@@ -20,7 +20,7 @@ from nexus_tools.leader.judgement import MAX_OUTCOME_BYTES
 from nexus_tools.leader.leader import Leader
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.remote_values import Fetch
+from nexus_tools.leader.remote_values import Fetch, urls_and_functions
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.tool_call import ToolCall
 
@@ -49,4 +49,5 @@ __all__ = [
     "make_room",
     "not_ready",
     "stage_of",
+    "urls_and_functions",
 ]

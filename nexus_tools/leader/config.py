@@ -156,10 +156,10 @@ class LeaderConfig(pydantic.BaseModel):
     @classmethod
     def _check_storages(cls, value: Mapping[str, str]) -> Mapping[str, str]:
         for name, url in value.items():
-            parts = urlsplit(url)
+            parts = urlsplit(url)  # `parts.port` raises, too
             if not name or parts.scheme not in ("http", "https") or not parts.hostname:
                 raise ValueError("write NAME=URL, with an http or https URL")
-            if url.count(KEY) != 1 or KEY in parts.netloc:
+            if parts.port == 0 or url.count(KEY) != 1 or KEY not in parts.path + parts.query:
                 raise ValueError(f"a URL has {KEY} once, behind its host")
         return value
 

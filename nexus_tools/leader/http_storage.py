@@ -15,6 +15,8 @@ from nexus_tools.leader.http_client import (
 from nexus_tools.leader.remote_values import Fetch
 
 _GONE = (404, 410)
+# What is wrong with the key: bad request, URI too long, unprocessable.
+_OF_THE_KEY = (400, 414, 422)
 
 
 def http_storage(client: aiohttp.ClientSession, url: str) -> Fetch:
@@ -41,6 +43,9 @@ async def _get(client: aiohttp.ClientSession, url: str, key: bytes, max_bytes: i
         raise ValidationError("storage_redirects", message)
     if response.status in _GONE:
         raise NotFoundError("value_unknown", "the storage has no such value")
+    if response.status in _OF_THE_KEY:
+        message = f"its storage takes no such key: it responds with {response.status}"
+        raise ValidationError("storage_refuses", message)
     if response.status != 200:
         raise UnreachableError("storage_down", f"the storage responds with {response.status}")
     return response.body

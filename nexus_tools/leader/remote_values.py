@@ -8,11 +8,11 @@ requester's: keys without values stain no leader.
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from typing import Any, Protocol
 
-from nexus_tools.errors import NexusError, NotFoundError, ValidationError
+from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
 from nexus_tools.leader.backoff import Backoff
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.fair_share import FairShare
@@ -28,9 +28,11 @@ _log = get_logger("nexus_tools.leader")
 
 MAX_VALUES = 256
 """How many values are fetched for one invocation."""
-# So many invocations have room for what was fetched, until their tools have responded: it is in
-# memory meanwhile. One of them fetches so many values at the same time.
+# So many invocations have room for what is fetched; if it is large, until their tools have
+# responded: it is in memory meanwhile. One of them fetches so many values at the same time.
 _INVOCATIONS = 64
+# What is on chain is as large, and held for many more.
+_SMALL_BYTES = 65_536
 _FETCHES_OF_ONE = 8
 _SHOWN_KEY = 48
 
@@ -45,6 +47,30 @@ class Fetch(Protocol):
 
     async def __call__(self, key: bytes, max_bytes: int, /) -> bytes:
         """The text of the value under a key."""
+
+
+def urls_and_functions(
+    storages: Mapping[str, Fetch | str],
+) -> tuple[dict[str, str], dict[str, Fetch]]:
+    """The storages behind URLs, and the others. Raises `argument_invalid` for what is neither."""
+    urls: dict[str, str] = {}
+    functions: dict[str, Fetch] = {}
+    for name, place in storages.items():
+        if isinstance(place, str):
+            urls[name] = place
+        elif callable(place):
+            functions[name] = place
+        else:
+            raise UsageError(
+                "argument_invalid",
+                f"the storage {name} is a {type(place).__name__}: no function, and no URL",
+                hint='write {"walrus": "https://aggregator.example/v1/blobs/{key}"}',
+            )
+    return urls, functions
+
+
+class _LateError(ValidationError):
+    """A value was not there in time."""
 
 
 class RemoteValues:
@@ -68,21 +94,40 @@ class RemoteValues:
     ) -> AsyncIterator[dict[RemotePlace, bytes]]:
         """The JSON texts of the values outside the chain, which have room in memory meanwhile.
 
-        `deadline` is on the clock of the event loop. Raises `TimeoutError` if until then there is
-        no room, and `ValidationError`, `value_remote`, which says what keeps a value away.
+        `deadline` is on the clock of the event loop. Raises `TimeoutError` if there is no room
+        until then, or so late that little time is left to fetch, and `ValidationError`,
+        `value_remote`, which says what keeps a value away.
         """
         wanted = [*ports.remote()]
         if not wanted:
             yield {}
             return
         self._check(wanted)
+        async with AsyncExitStack() as room:
+            texts = await self._fetched_in(room, tool, wanted, deadline)
+            if sum(len(texts[place]) for _, place in wanted) <= _SMALL_BYTES:
+                await room.aclose()
+            yield texts
+
+    async def _fetched_in(
+        self,
+        room: AsyncExitStack,
+        tool: Address,
+        wanted: Sequence[tuple[str, RemotePlace]],
+        deadline: float,
+    ) -> dict[RemotePlace, bytes]:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         async with asyncio.timeout_at(deadline):
-            await self._share.take(tool)
+            await room.enter_async_context(self._share.slot(tool))
+        now = loop.time()
+        until = min(deadline, now + self._seconds)
         try:
-            until = min(deadline, asyncio.get_running_loop().time() + self._seconds)
-            yield await self._fetched(wanted, until)
-        finally:
-            self._share.give_back(tool)
+            return await self._fetched(wanted, until)
+        except _LateError as error:
+            if now - began > until - now:
+                raise TimeoutError from error
+            raise
 
     def _check(self, wanted: Sequence[tuple[str, RemotePlace]]) -> None:
         for port, place in wanted:
@@ -119,9 +164,13 @@ class RemoteValues:
                 for place in times:
                     group.create_task(fetch(place))
         except TimeoutError:
-            place = next(each for each in times if each not in found)
+            missing = [each for each in times if each not in found]
+            if not missing:
+                return found  # the last one came as the time was up
+            place = missing[0]
             trouble = f": {troubles[place]}" if troubles.get(place) else ""
-            raise _away(ports[place], place, f"it was not there in time{trouble}") from None
+            late = _away(ports[place], place, f"it was not there in time{trouble}")
+            raise _LateError(late.code, late.message) from None
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
         return found

@@ -82,6 +82,8 @@ def test_storages_are_named_with_their_urls(written):
         ("walrus=https://a.example/", "{key} once"),
         ("walrus=https://a.example/{key}/{key}", "{key} once"),
         ("walrus=https://{key}.example/", "{key} once"),
+        ("walrus=https://a.example/#{key}", "{key} once"),
+        ("walrus=https://a.example:99999/{key}", "out of range"),
         (f"walrus={WALRUS},walrus={PLAIN}", "named twice"),
     ],
 )

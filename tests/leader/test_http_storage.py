@@ -42,6 +42,13 @@ async def test_a_storage_that_leads_elsewhere_is_not_followed(storage, status):
         await fetch(b"a", 1_000)
 
 
+@pytest.mark.parametrize("status", [400, 414, 422])
+async def test_a_key_that_a_storage_does_not_take_is_not_asked_for_again(storage, status):
+    fetch, _ = await storage(status)
+    with pytest.raises(ValidationError, match=f"takes no such key: it responds with {status}"):
+        await fetch(b"a", 1_000)
+
+
 @pytest.mark.parametrize("status", [201, 204, 401, 429, 500, 503])
 async def test_another_status_is_trouble_of_the_storage(storage, status):
     fetch, _ = await storage(status, b"1" if status == 201 else b"")

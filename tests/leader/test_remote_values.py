@@ -1,6 +1,7 @@
 """Values that are not on chain, fetched by functions that are good, slow, broken or hostile."""
 
 import asyncio
+from contextlib import AsyncExitStack
 
 import pytest
 
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.anyio
 
 TOOL = Address.of(0x7001)
 WINDOW_S = 30.0
+LARGE = b'"' + b"x" * 70_000 + b'"'
 
 
 class Storage:
@@ -255,7 +257,7 @@ async def test_a_list_has_no_more_values_than_a_leader_fetches(values_of):
 
 async def test_tools_that_hang_leave_others_room_for_what_is_fetched(values_of):
     """What was fetched stays in memory until the tool has responded; one tool has not all of it."""
-    values, inputs = values_of(walrus=Storage(a=b"1")), ports(a=remote("a"))
+    values, inputs = values_of(walrus=Storage(a=LARGE), max_bytes=100_000), ports(a=remote("a"))
     now = asyncio.get_running_loop().time
     full, over = asyncio.Event(), asyncio.Event()
     inside = 0
@@ -279,6 +281,53 @@ async def test_tools_that_hang_leave_others_room_for_what_is_fetched(values_of):
         async with values.texts(Address.of(0x7002), inputs, now() + WINDOW_S):
             over.set()
     assert inside == 100
+
+
+async def test_what_is_as_small_as_what_is_on_chain_takes_no_room(values_of):
+    """Tools that hang would otherwise keep it from all others, for a byte each."""
+    values, inputs = values_of(walrus=Storage(a=b"1")), ports(a=remote("a"))
+    deadline = asyncio.get_running_loop().time() + WINDOW_S
+    async with AsyncExitStack() as stack:
+        for _ in range(100):
+            await stack.enter_async_context(values.texts(TOOL, inputs, deadline))
+
+
+async def test_who_has_room_too_late_to_fetch_is_not_at_fault(values_of):
+    async def slow(key, max_bytes):
+        await asyncio.sleep(0 if key == b"large" else WINDOW_S)
+        return LARGE
+
+    values = values_of(walrus=slow, max_bytes=100_000)
+    held, over = asyncio.Semaphore(0), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    async def hold():
+        async with values.texts(TOOL, ports(a=remote("large")), loop.time() + WINDOW_S):
+            held.release()
+            await over.wait()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(13):  # a fifth of 64
+            group.create_task(hold())
+            await held.acquire()
+        loop.call_later(0.4, over.set)
+        with pytest.raises(TimeoutError):
+            async with values.texts(TOOL, ports(a=remote("small")), loop.time() + 0.5):
+                raise AssertionError("there is no time to fetch it")
+
+
+async def test_a_value_that_comes_as_the_time_is_up_is_taken(values_of):
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + 0.05
+
+    async def just_in_time(key, max_bytes):
+        while loop.time() < deadline:  # the loop looks at its clock again only afterwards
+            pass
+        return b"1"
+
+    values, inputs = values_of(walrus=just_in_time), ports(a=remote("a"))
+    async with values.texts(TOOL, inputs, deadline) as texts:
+        assert [*texts.values()] == [b"1"]
 
 
 # --- On a chain
