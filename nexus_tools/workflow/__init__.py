@@ -42,6 +42,7 @@ from nexus_tools.workflow.records import (
     RunPhase,
     RunRecord,
 )
+from nexus_tools.workflow.repetition import BlockKind
 from nexus_tools.workflow.runs import (
     Begun,
     Cancelled,
@@ -63,7 +64,7 @@ from nexus_tools.workflow.runs import (
     WalkFailure,
 )
 from nexus_tools.workflow.semantics import Execution, with_all_ports
-from nexus_tools.workflow.structure import Block, BlockKind, Structure, structure_of
+from nexus_tools.workflow.structure import Block, Structure, structure_of
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from nexus_tools.workflow.document import (
     PostFailureAction,
     Vertex,
 )
-from nexus_tools.workflow.structure import BlockKind, Structure, shared_length, structure_of
+from nexus_tools.workflow.repetition import BlockKind
+from nexus_tools.workflow.structure import Structure, shared_length, structure_of
 from nexus_tools.workflow.violation import Violation, violations_error
 
 

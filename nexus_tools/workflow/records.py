@@ -6,6 +6,7 @@ from enum import IntEnum
 
 from nexus_tools.workflow.document import EdgeKind, InputPort, OutputPort
 from nexus_tools.workflow.plan import Plan, PlannedEdge, PlannedVertex
+from nexus_tools.workflow.repetition import BlockKind
 from nexus_tools.workflow.runs import (
     Collected,
     Failed,
@@ -17,7 +18,6 @@ from nexus_tools.workflow.runs import (
     Value,
     Waiting,
 )
-from nexus_tools.workflow.structure import BlockKind
 
 Path = tuple[int, ...]
 Instance = tuple[int, Path]

@@ -71,6 +71,7 @@ from nexus_tools.workflow.records import (
     RunPhase,
     RunRecord,
 )
+from nexus_tools.workflow.repetition import BlockKind
 from nexus_tools.workflow.runs import (
     Begun,
     Cancelled,
@@ -90,7 +91,6 @@ from nexus_tools.workflow.runs import (
     Waiting,
     WalkFailure,
 )
-from nexus_tools.workflow.structure import BlockKind
 
 
 class Execution:

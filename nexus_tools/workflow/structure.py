@@ -4,43 +4,25 @@ A *region* is what lies between `for_each` edges and the `collect` edges that ga
 A *loop* is what its heads, the targets of `do_while` edges, reach before the `break` edges. Blocks
 nest or have nothing in common, and the path of a run has one number for each block around its
 vertex.
-
-Regions follow from depth. A vertex is as deep as the deepest of its incoming edges brings it:
-`for_each` leads one deeper, `collect` one less deep; `do_while`, which goes back, does not count.
-
-    papers ──for_each──▶ summarise ──▶ check ──collect──▶ write       topic ──▶ check
-       0                     1           1                  0           0
-
-What edges connect at a depth is one region there. So two lists that meet are iterated together, and
-a value from outside (`topic`) does not pull its source into the region.
-
-Loops follow from reach. `do_while` edges that share a source or a head are one loop; it has what
-its heads reach by all edges but the `break` edges of its sources, within the region around it.
 """
 
-from collections import Counter, defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from functools import cache, cached_property, partial
+from functools import cache, partial
 
 from nexus_tools.workflow.document import Document, Edge, EdgeKind, InputPort
+from nexus_tools.workflow.repetition import (
+    MAX_DEPTH,
+    BlockKind,
+    EdgeGraph,
+    Repetition,
+    repetitions,
+)
 from nexus_tools.workflow.violation import Violation
-
-MAX_DEPTH = 8
-"""How many blocks may be around a vertex: `dag` takes no more."""
 
 # With these it makes no sense to say which edge leaves which block.
 _UNCLEAR = frozenset({"blocks_cross", "too_deep"})
-
-
-class BlockKind(StrEnum):
-    """Why a block is repeated."""
-
-    REGION = "region"
-    """For each element of a list."""
-    LOOP = "loop"
-    """Round after round, until it breaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,206 +64,32 @@ class Structure:
         )
 
 
-@dataclass(slots=True)
-class _Candidate:
-    """A block before it is known whether it nests; `edge` is one of those that make it."""
-
-    kind: BlockKind
-    vertices: set[str]
-    heads: set[str]
-    edge: int
-    sources: frozenset[str] = frozenset()
-
-
 def structure_of(document: Document) -> Structure:
     """The blocks of any document; edges that name no vertex of it are passed over."""
-    graph = _Graph(document)
-    regions = _Regions(graph)
-    candidates = [*regions.candidates(), *_loops(graph, regions)]
-    blocks, around = _nested(graph, candidates)
-    _check_depth(graph, around, candidates)
+    graph = EdgeGraph(document)
+    found = repetitions(graph)
+    blocks, around = _nested(graph, found)
+    _check_depth(graph, around, found)
     if not any(problem.rule in _UNCLEAR for problem in graph.problems):
-        _check_edges(graph, blocks, around, candidates)
+        _check_edges(graph, blocks, around, found)
     return Structure(blocks, around, tuple(dict.fromkeys(graph.problems)))
-
-
-class _Graph:
-    """The edges between vertices that exist, with their numbers, and what is wrong with them."""
-
-    def __init__(self, document: Document) -> None:
-        self.names = tuple(dict.fromkeys(vertex.name for vertex in document.vertices))
-        self.place = {name: at for at, name in enumerate(self.names)}
-        self.problems: list[Violation] = []
-        known = set(self.names)
-        self.edges: dict[int, Edge] = {
-            number: edge
-            for number, edge in enumerate(document.edges)
-            if edge.source.vertex in known and edge.target.vertex in known
-        }
-        self.out: dict[str, list[tuple[int, Edge]]] = defaultdict(list)
-        for number, edge in self.edges.items():
-            self.out[edge.source.vertex].append((number, edge))
-
-    def of_kind(self, kind: EdgeKind) -> list[tuple[int, Edge]]:
-        return [(number, edge) for number, edge in self.edges.items() if edge.kind is kind]
-
-    def complain(self, rule: str, number: int, message: str) -> None:
-        self.problems.append(Violation(rule, message, f"/edges/{number}"))
-
-
-# --- Regions
-
-
-class _Regions:
-    """How deep each vertex is, and in which region of each depth."""
-
-    def __init__(self, graph: _Graph) -> None:
-        self._graph = graph
-        self.depth = _depths(graph)
-        self._joined = _Joined()
-        for edge in graph.edges.values():
-            source, target = edge.source.vertex, edge.target.vertex
-            levels = min(self.depth[source], self.depth[target])
-            if edge.kind is EdgeKind.COLLECT:
-                levels = min(levels, self.depth[source] - 1)
-            if edge.kind is not EdgeKind.DO_WHILE:
-                for level in range(1, levels + 1):
-                    self._joined.join((source, level), (target, level))
-
-    @cached_property
-    def around(self) -> dict[str, tuple[object, ...]]:
-        """Of each vertex, a mark for each region around it, outermost first."""
-        return {
-            vertex: tuple(self._joined.root((vertex, level)) for level in range(1, depth + 1))
-            for vertex, depth in self.depth.items()
-        }
-
-    def candidates(self) -> list[_Candidate]:
-        found: dict[object, _Candidate] = {}
-        for number, edge in self._graph.of_kind(EdgeKind.FOR_EACH):
-            around = self.around[edge.target.vertex]
-            if around:
-                made = _Candidate(BlockKind.REGION, set(), set(), number)
-                found.setdefault(around[-1], made).heads.add(edge.target.vertex)
-        for name in self._graph.names:
-            for mark in self.around[name]:
-                found[mark].vertices.add(name)
-        return list(found.values())
-
-
-def _depths(graph: _Graph) -> dict[str, int]:
-    """In how many regions each vertex is; vertices on a circle are in none."""
-    forward = [
-        (number, edge) for number, edge in graph.edges.items() if edge.kind is not EdgeKind.DO_WHILE
-    ]
-    missing = dict.fromkeys(graph.names, 0)
-    for _, edge in forward:
-        missing[edge.target.vertex] += 1
-    depth = dict.fromkeys(graph.names, 0)
-    ready = deque(name for name in graph.names if not missing[name])
-    while ready:
-        name = ready.popleft()
-        for _, edge in graph.out[name]:
-            if edge.kind is not EdgeKind.DO_WHILE:
-                target = edge.target.vertex
-                depth[target] = max(depth[target], depth[name] + _LEADS.get(edge.kind, 0))
-                missing[target] -= 1
-                if not missing[target]:
-                    ready.append(target)
-    for number, edge in forward:
-        if missing[edge.source.vertex] and missing[edge.target.vertex]:
-            graph.complain("cycle", number, f"'{edge.source}' is on a cycle, or behind one")
-    for number, edge in graph.of_kind(EdgeKind.FOR_EACH):
-        if depth[edge.target.vertex] > MAX_DEPTH:
-            _complain_of_depth(graph, number, edge.target.vertex)
-            return dict.fromkeys(graph.names, 0)
-    return {name: 0 if missing[name] else depth[name] for name in graph.names}
-
-
-_LEADS = {EdgeKind.FOR_EACH: 1, EdgeKind.COLLECT: -1}
-"""How much deeper the target of an edge is."""
-
-
-class _Joined:
-    """Disjoint sets (union-find)."""
-
-    def __init__(self) -> None:
-        self._parent: dict[object, object] = {}
-
-    def root(self, item: object) -> object:
-        while (parent := self._parent.setdefault(item, item)) != item:
-            self._parent[item] = item = self._parent[parent]
-        return item
-
-    def join(self, one: object, other: object) -> None:
-        self._parent[self.root(one)] = self.root(other)
-
-
-# --- Loops
-
-
-def _loops(graph: _Graph, regions: _Regions) -> list[_Candidate]:
-    """The loops, each with what its heads reach."""
-    joined = _Joined()
-    again = graph.of_kind(EdgeKind.DO_WHILE)
-    for _, edge in again:
-        joined.join(("source", edge.source.vertex), ("head", edge.target.vertex))
-    found: dict[object, _Candidate] = {}
-    for number, edge in again:
-        made = _Candidate(BlockKind.LOOP, set(), set(), number)
-        loop = found.setdefault(joined.root(("head", edge.target.vertex)), made)
-        loop.heads.add(edge.target.vertex)
-        loop.sources |= {edge.source.vertex}
-    depth: Counter[str] = Counter()
-    for loop in found.values():
-        loop.vertices = _reach(graph, regions, loop)
-        depth.update(loop.vertices)
-        deep = next((name for name in loop.vertices if depth[name] > MAX_DEPTH), None)
-        if deep is not None:  # nobody waits for what many loops upon each other reach
-            _complain_of_depth(graph, loop.edge, min(loop.heads))
-            return []
-    for number, edge in again:
-        loop = found[joined.root(("head", edge.target.vertex))]
-        if edge.source.vertex not in loop.vertices:
-            graph.complain(
-                "repeats_nothing",
-                number,
-                f"'{edge.target.vertex}' does not reach '{edge.source}', which repeats it",
-            )
-    return list(found.values())
-
-
-def _reach(graph: _Graph, regions: _Regions, loop: _Candidate) -> set[str]:
-    home = regions.around[min(loop.heads)]
-    reached, todo = set(loop.heads), sorted(loop.heads)
-    while todo:
-        name = todo.pop()
-        for _, edge in graph.out[name]:
-            target = edge.target.vertex
-            breaks = edge.kind is EdgeKind.BREAK and name in loop.sources
-            # A collect edge may leave a region that has the whole loop inside.
-            stays = regions.around[target][: len(home)] == home
-            if stays and not breaks and target not in reached:
-                reached.add(target)
-                todo.append(target)
-    return reached
 
 
 # --- Nesting
 
 
 def _nested(
-    graph: _Graph, candidates: list[_Candidate]
+    graph: EdgeGraph, found: list[Repetition]
 ) -> tuple[tuple[Block, ...], dict[str, tuple[int, ...]]]:
     """The blocks, largest first: parents come first, and a region before a loop that fills it."""
-    candidates.sort(key=lambda each: (-len(each.vertices), each.kind is BlockKind.LOOP, each.edge))
+    found.sort(key=lambda each: (-len(each.vertices), each.kind is BlockKind.LOOP, each.edge))
     chains: dict[str, list[int]] = {name: [] for name in graph.names}
     blocks: list[Block] = []
-    for number, each in enumerate(candidates):
+    for number, each in enumerate(found):
         parents = {chains[name][-1] if chains[name] else None for name in each.vertices}
         parent = min(parents, key=lambda block: -1 if block is None else block)
-        if len(parents) > 1 or (parent is not None and _are_twins(each, candidates[parent])):
-            graph.complain("blocks_cross", each.edge, _crossing(graph, candidates, number))
+        if len(parents) > 1 or (parent is not None and _are_twins(each, found[parent])):
+            graph.complain("blocks_cross", each.edge, _crossing(graph, found, number))
         for name in each.vertices:
             chains[name].append(number)
         ordered = tuple(sorted(each.vertices, key=graph.place.__getitem__))
@@ -291,23 +99,23 @@ def _nested(
 
 
 def _check_depth(
-    graph: _Graph, around: Mapping[str, tuple[int, ...]], candidates: list[_Candidate]
+    graph: EdgeGraph, around: Mapping[str, tuple[int, ...]], found: list[Repetition]
 ) -> None:
     for name, blocks in around.items():
         if len(blocks) > MAX_DEPTH:
-            _complain_of_depth(graph, candidates[blocks[MAX_DEPTH]].edge, name)
+            graph.complain_of_depth(found[blocks[MAX_DEPTH]].edge, name)
             return
 
 
-def _are_twins(one: _Candidate, other: _Candidate) -> bool:
+def _are_twins(one: Repetition, other: Repetition) -> bool:
     return one.kind is other.kind and one.vertices == other.vertices
 
 
-def _crossing(graph: _Graph, candidates: list[_Candidate], number: int) -> str:
-    block = candidates[number]
+def _crossing(graph: EdgeGraph, found: list[Repetition], number: int) -> str:
+    block = found[number]
     other = next(
         each
-        for each in candidates[:number]
+        for each in found[:number]
         if not each.vertices.isdisjoint(block.vertices)
         and (block.vertices - each.vertices or _are_twins(block, each))
     )
@@ -317,23 +125,23 @@ def _crossing(graph: _Graph, candidates: list[_Candidate], number: int) -> str:
     )
 
 
-def _named(block: _Candidate) -> str:
+def _named(block: Repetition) -> str:
     return f"the {block.kind} of '{min(block.heads)}'"
 
 
 def _check_edges(
-    graph: _Graph,
+    graph: EdgeGraph,
     blocks: tuple[Block, ...],
     around: Mapping[str, tuple[int, ...]],
-    candidates: list[_Candidate],
+    found: list[Repetition],
 ) -> None:
     """`collect` and `break` leave their own block, and no edge leaves another."""
-    ends = frozenset[str]().union(*(each.sources for each in candidates))
+    ends = frozenset[str]().union(*(each.sources for each in found))
     drawn = cache(partial(drawn_by, graph.edges.values(), around))
     for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
         left = source[shared_length(source, target) :]
-        inner = candidates[source[-1]] if source else None
+        inner = found[source[-1]] if source else None
         if edge.kind is EdgeKind.COLLECT:
             _check_collect(graph, blocks, around, number, drawn)
         elif edge.kind is EdgeKind.BREAK and edge.source.vertex not in ends:
@@ -348,7 +156,7 @@ def _check_edges(
     _check_static(graph, around)
 
 
-def _check_static(graph: _Graph, around: Mapping[str, tuple[int, ...]]) -> None:
+def _check_static(graph: EdgeGraph, around: Mapping[str, tuple[int, ...]]) -> None:
     """What enters a block for one port stays there in all rounds, or nothing of it does."""
     entered: dict[tuple[InputPort, bool], set[int]] = defaultdict(set)
     for number, edge in graph.edges.items():
@@ -361,7 +169,7 @@ def _check_static(graph: _Graph, around: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _check_collect(
-    graph: _Graph,
+    graph: EdgeGraph,
     blocks: tuple[Block, ...],
     around: Mapping[str, tuple[int, ...]],
     number: int,
@@ -383,12 +191,7 @@ def _check_collect(
         _complain_of_leaving(graph, number, edge)
 
 
-def _complain_of_depth(graph: _Graph, number: int, vertex: str) -> None:
-    message = f"'{vertex}' is in more than {MAX_DEPTH} regions and loops"
-    graph.complain("too_deep", number, message)
-
-
-def _complain_of_leaving(graph: _Graph, number: int, edge: Edge) -> None:
+def _complain_of_leaving(graph: EdgeGraph, number: int, edge: Edge) -> None:
     graph.complain(
         "leaves_two_blocks",
         number,

@@ -8,7 +8,8 @@ from enum import StrEnum
 from nexus_tools.workflow.document import ERR_EVAL, Document, Edge, EdgeKind, Vertex, VertexKind
 from nexus_tools.workflow.drawing.text import cells, head_of
 from nexus_tools.workflow.layout import Box, Layout, Line, Size, Spacing, lay_out
-from nexus_tools.workflow.structure import BlockKind, structure_of
+from nexus_tools.workflow.repetition import BlockKind
+from nexus_tools.workflow.structure import structure_of
 
 
 class Phase(StrEnum):

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from nexus_tools.workflow.document import Document, EdgeKind
 from nexus_tools.workflow.linter.graph import input_text
-from nexus_tools.workflow.structure import BlockKind, Structure
+from nexus_tools.workflow.repetition import BlockKind
+from nexus_tools.workflow.structure import Structure
 from nexus_tools.workflow.violation import Severity, Violation
 
 # Rules 14 and 12 say it already.

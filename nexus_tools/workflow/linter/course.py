@@ -6,7 +6,8 @@ from graphlib import CycleError, TopologicalSorter
 
 from nexus_tools.workflow.document import Document, EdgeKind, InputPort
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text
-from nexus_tools.workflow.structure import BlockKind, Structure, drawn_by, shared_length
+from nexus_tools.workflow.repetition import BlockKind
+from nexus_tools.workflow.structure import Structure, drawn_by, shared_length
 
 
 class Course:
