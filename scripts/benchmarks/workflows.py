@@ -1,11 +1,14 @@
-"""How long it takes to read, to lint and to draw a workflow of thousands of vertices.
+"""How long it takes to read, to lint, to draw and to plan a workflow of thousands of vertices.
 
 A ladder forks and joins 666 and 1 333 times over: 2^666 paths lead through the smaller one. A
-document of branches has 2^400 choices of variants, of which the linter looks at some.
+document of branches has 2^400 choices of variants, of which the linter looks at some. Who publishes
+has every Leader that carries it plan a document: the worst have all the edges there may be, between
+few vertices.
 """
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -13,13 +16,16 @@ from time import process_time
 from typing import Any
 
 from benchmarks.figure import Figure, at_most
-from nexus_tools.workflow import draw_svg, lint, read_document
+from nexus_tools.errors import ValidationError
+from nexus_tools.workflow import draw_svg, lint, plan_of, read_document
 
 ROUNDS = 3
 LADDERS = {2_000: 1.0, 4_000: 3.0}
 BRANCHES = 400
 TARGET_BRANCHES_S = 1.0
 PICTURES = (500, 1_000, 2_000)
+MOST_EDGES = 32_768
+TARGET_PLAN_S = 3.0
 
 
 def measure(_: Path) -> Iterator[Figure]:
@@ -35,6 +41,9 @@ def measure(_: Path) -> Iterator[Figure]:
         document = read_document(json.dumps(_ladder(vertices)))[0]
         seconds = _seconds(partial(draw_svg, document))
         yield Figure(f"workflows picture {vertices}", seconds, "s")
+    for kind in ("normal", "static", "collect", "break"):
+        seconds = _seconds(partial(_plan, json.dumps(_dense(kind))))
+        yield Figure(f"workflows plan {kind}", seconds, "s", target=at_most(TARGET_PLAN_S))
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -50,6 +59,17 @@ def _lint(text: str) -> None:
     document, warnings = read_document(text)
     if found := [*warnings, *lint(document, strict=True)]:
         raise ValueError(f"the document is not in order: {found[0]}")
+
+
+def _plan(text: str) -> None:
+    with suppress(ValidationError):
+        plan_of(read_document(text)[0])
+
+
+def _dense(kind: str) -> dict[str, Any]:
+    """A region with a vertex that nearly all edges lead to, or leave."""
+    edges = [_edge(0, "ok", "p", 1, "x") | {"kind": "for_each"}, _edge(1, "ok", "p", 2, "x")]
+    return _document(edges + [_edge(1, "ok", "p", 2, "y") | {"kind": kind}] * (MOST_EDGES - 2))
 
 
 def _ladder(vertices: int) -> dict[str, Any]:
