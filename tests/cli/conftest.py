@@ -166,7 +166,7 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 
 def _clean() -> dict[str, str]:
-    prefixes = ("NEXUS_", "XDG_", "BIND_ADDR")
+    prefixes = ("NEXUS_", "XDG_", "BIND_ADDR", "FORCE_COLOR", "NO_COLOR")
     return {key: value for key, value in os.environ.items() if not key.startswith(prefixes)}
 
 
