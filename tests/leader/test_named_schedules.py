@@ -65,7 +65,7 @@ def refilled(schedule):
 
 
 async def looked_at(named):
-    """Those that are due next, which are released at once."""
+    """Those that are due next, and may be given out again."""
     due = await named.due()
     for each in due:
         named.release(each)

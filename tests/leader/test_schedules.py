@@ -158,11 +158,11 @@ async def test_what_another_leader_began_is_collected(world, leader, create, sch
 
 @pytest.fixture
 def await_events(world, create):
-    """Creates a schedule that waits for registrations of tools; gives its id."""
+    """Creates a schedule that waits for registrations of tools, or other events; gives its id."""
 
-    async def await_events(pause_ms=0, **options):
-        registered = f"{world.deployment.original_id}::tool::ToolRegistered"
-        return await create(timing=Timing(Plan.OnEvent(registered, pause_ms), None), **options)
+    async def await_events(pause_ms=0, event="ToolRegistered", **options):
+        awaited = f"{world.deployment.original_id}::tool::{event}"
+        return await create(timing=Timing(Plan.OnEvent(awaited, pause_ms), None), **options)
 
     return await_events
 
@@ -277,9 +277,15 @@ async def test_one_owner_has_few_places(world, leader, await_events, tell, sched
     assert triggered.schedule == first
 
 
-async def test_what_is_paused_has_no_place(world, leader, await_events, tell, schedules, one_place):
+async def test_what_is_paused_has_no_place(
+    world, leader, await_events, tell, schedules, one_place, looks
+):
     async with world.running(leader):
-        first, second = await await_events(), await await_events()
+        first = await await_events(event="NeverTold")
+        await looks.at(first, 1)
+        await schedules.refill(first, 1)
+        await looks.at(first, 2)  # it has the place since the first one
+        second = await await_events()
         await schedules.pause(first)
         await tell(1)
         (triggered,) = await told(world, moves.ScheduleTriggered, 1)
