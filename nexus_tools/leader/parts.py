@@ -101,6 +101,7 @@ async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
     executions = _executions(basis, group, journal, workflows, calls)
     triggers = Triggers(
         basis.chain,
+        workflows,
         basis.workers,
         TransactionSender(basis.chain.client, config.trouble_pause_ms),
         metrics,

@@ -1,13 +1,12 @@
 """The schedules that name this leader: begins what is due, and is paid for it.
 
 What is due when, the chain says: a transaction that would begin nothing, or cost more than it pays,
-is simulated and not sent. The chain cannot see events: what those make due, leaders say.
+is simulated and not sent, and what funds are short for is not even simulated. The chain cannot see
+events: what those make due, leaders say.
 """
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 from nexus_tools.client import Cursor, EventRecord, past_events
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
@@ -16,28 +15,31 @@ from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.event_page import EventPage
+from nexus_tools.leader.fair_share import FairShare
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.named_schedules import NamedSchedule, NamedSchedules
+from nexus_tools.leader.setbacks import Setbacks
 from nexus_tools.leader.triggers import Triggers
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package import RegistryEvent, ScheduleState, event_filter, parse_event
-from nexus_tools.package.move.workflows import schedule as moves
-from nexus_tools.package.move.workflows.execution import Execution, ExecutionEnded
+from nexus_tools.package.move.workflows.execution import Execution
+from nexus_tools.package.move.workflows.schedule import Schedule
 from nexus_tools.package.move.workflows.timing import Plan
-from nexus_tools.registry import schedule_state
+from nexus_tools.registry import ScheduleStanding
 from nexus_tools.sui.address import Address
 
 _log = get_logger("nexus_tools.leader")
 
-# The events of one transaction come one after the other.
-_GRACE_MS = 200
 # schedule::WINDOW_MS
 _WINDOW_MS = 10_000
-# What could not begin is looked at again so much later, unless an event says more.
-_LATER_MS = 60_000
+_SIDE_BY_SIDE, _OF_OWNER = 16, 4
 
 
 class Schedules:
-    """One task, which sleeps until something is due, and one for each event that is awaited."""
+    """Sleeps until something is due; several are looked at side by side, few of one owner.
+
+    For events that are awaited there is a task for each schedule.
+    """
 
     def __init__(
         self,
@@ -50,232 +52,193 @@ class Schedules:
         metrics: LeaderMetrics,
     ) -> None:
         self._config = config
+        self._group = group
         self._chain = chain
         self._triggers = triggers
         self._clock = clock
         self._metrics = metrics
         self._awaited = AwaitedEvents(config, group, chain, self._told, metrics)
-        self._due: dict[Address, int] = {}
-        self._named: dict[Address, Cursor] = {}
-        self._began: defaultdict[Address, set[Address]] = defaultdict(set)
-        self._changed = asyncio.Event()
+        self._named = NamedSchedules(chain.leader, clock, self._awaited.forget)
+        self._setbacks = Setbacks(config)
+        self._slots: FairShare[Address | None] = FairShare(_SIDE_BY_SIDE, _OF_OWNER)
+        self._looks: set[asyncio.Task[None]] = set()
+        self._later: list[tuple[RegistryEvent, Cursor]] | None = []
 
     async def run(self) -> None:
         """Find what there is, and then do what is due, without end."""
         try:
             await self._search()
             while True:
-                await self._do(await self._next())
+                for named in await self._named.due():
+                    look = self._group.create_task(self._do(named))
+                    self._looks.add(look)
+                    look.add_done_callback(self._looks.discard)
         finally:
             self._awaited.stop()
+            for look in self._looks:
+                look.cancel()
 
-    async def _do(self, schedule: Address) -> None:
-        at_ms = self._due.pop(schedule)
-        try:
-            await self._look(schedule)
-        except UnreachableError:
-            self._due.setdefault(schedule, at_ms)
-            await asyncio.sleep(self._config.trouble_pause_ms / 1000)
-        except NexusError as error:
-            self._metrics.trouble.labels("schedules").inc()
-            _log.warning("schedule_postponed", schedule=str(schedule), error=in_short(error))
-            self._plan(schedule, self._clock.now_ms() + _LATER_MS)
+    def observe(self, page: EventPage) -> None:
+        """Take in what events tell, once all is that was told before."""
+        if self._later is not None:
+            self._later += page.schedules
+            return
+        for event, place in page.schedules:
+            self._named.take(event, place)
 
     async def _search(self) -> None:
         """Take in what events told before, as far as the node has them."""
-        kinds = event_filter(self._chain.deployment, *self._MEANINGS)
-        while True:
+        kinds = event_filter(self._chain.deployment, *NamedSchedules.MEANINGS)
+        while self._later is not None:
             try:
                 async for record in past_events(self._chain.client, kinds):
                     event = parse_event(self._chain.deployment, record.event)
                     if event is not None:
-                        self._take(event, record.cursor)
+                        self._named.take(event, record.cursor)
             except UnreachableError:
                 await asyncio.sleep(self._config.trouble_pause_ms / 1000)
-            else:
-                return
-
-    async def _next(self) -> Address:
-        """The schedule that is due first, once it is."""
-        while True:
-            self._changed.clear()
-            if not self._due:
-                await self._changed.wait()
                 continue
-            schedule, at_ms = min(self._due.items(), key=lambda item: item[1])
-            if at_ms <= self._clock.now_ms():
-                return schedule
-            waits: set[asyncio.Task[object]] = {
-                asyncio.create_task(self._changed.wait()),
-                asyncio.create_task(self._clock.wait_until(at_ms)),
-            }
-            try:
-                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for each in waits:
-                    each.cancel()
+            except NexusError as error:
+                self._metrics.trouble.labels("schedules").inc()
+                _log.warning("schedules_unread", error=in_short(error))
+                if error.code != "history_missing":
+                    await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+                    continue
+            later, self._later = self._later, None
+            for told, place in later:
+                self._named.take(told, place)
 
-    # --- What events mean
+    async def _do(self, named: NamedSchedule) -> None:
+        try:
+            async with self._slots.slot(named.owner):
+                await self._look(named)
+        except Exception as error:  # noqa: BLE001 - a stranger's schedule ends nothing
+            if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+                self._metrics.trouble.labels("schedules").inc()
+                told = {"schedule": str(named.id), "error": in_short(error)}
+                _log.warning("schedule_postponed", **told)
+            self._set_back(named, error)
+        finally:
+            self._named.release(named)
 
-    def observe(self, page: EventPage) -> None:
-        """Take in what events tell."""
-        for event, place in page.schedules:
-            self._take(event, place)
+    def _set_back(self, named: NamedSchedule, error: Exception | None = None) -> None:
+        """Look at it again later, and ever later, unless an event says more."""
+        named.setbacks += 1
+        pause_ms = self._setbacks.pause_ms(named.setbacks, error)
+        self._named.plan(named, self._clock.now_ms() + pause_ms)
 
-    def _take(self, event: RegistryEvent, place: Cursor) -> None:
-        self._MEANINGS[type(event)](self, event, place)
+    # --- By time
 
-    def _named_by(
-        self, event: moves.ScheduleCreated | moves.ScheduleLeadersChanged, place: Cursor
-    ) -> None:
-        if self._chain.leader in event.leaders:
-            self._named.setdefault(event.schedule, place)
-            self._soon(event.schedule)
-        else:
-            self._forget(event.schedule)
-
-    def _triggered(self, event: moves.ScheduleTriggered, _place: Cursor) -> None:
-        self._began[event.schedule].add(event.execution)
-        self._soon(event.schedule)
-
-    def _collected(self, event: moves.ScheduleCollected, _place: Cursor) -> None:
-        self._began[event.schedule].discard(event.execution)
-        self._soon(event.schedule)
-
-    def _changed_by(
-        self, event: moves.ScheduleActivityChanged | moves.ScheduleRefilled, _place: Cursor
-    ) -> None:
-        self._soon(event.schedule)
-
-    def _cancelled(self, event: moves.ScheduleCancelled, _place: Cursor) -> None:
-        self._forget(event.schedule)
-
-    def _ended(self, event: ExecutionEnded, _place: Cursor) -> None:
-        for schedule, began in self._began.items():
-            if event.execution in began:
-                self._soon(schedule)
-
-    _MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
-        moves.ScheduleCreated: _named_by,
-        moves.ScheduleLeadersChanged: _named_by,
-        moves.ScheduleTriggered: _triggered,
-        moves.ScheduleCollected: _collected,
-        moves.ScheduleActivityChanged: _changed_by,
-        moves.ScheduleRefilled: _changed_by,
-        moves.ScheduleCancelled: _cancelled,
-        ExecutionEnded: _ended,
-    }
-
-    def _soon(self, schedule: Address) -> None:
-        self._plan(schedule, self._clock.now_ms() + _GRACE_MS)
-
-    def _plan(self, schedule: Address, at_ms: int) -> None:
-        if schedule in self._named:
-            self._due[schedule] = min(at_ms, self._due.get(schedule, at_ms))
-            self._changed.set()
-
-    def _forget(self, schedule: Address) -> None:
-        self._named.pop(schedule, None)
-        self._awaited.forget(schedule)
-        self._due.pop(schedule, None)
-        self._began.pop(schedule, None)
-
-    # --- Doing it
-
-    async def _look(self, place: Address) -> None:
+    async def _look(self, named: NamedSchedule) -> None:
         """Begin what time makes due, or plan when to look again; or await what events do."""
-        found = await self._state(place)
-        if found is None:
+        standing = await self._standing(named)
+        if standing is None:
             return
-        schedule, order = found
-        leader = order.terms.leaders.index(self._chain.leader)
-        if isinstance(order.timing.plan, Plan.OnEvent):
-            self._awaited.follow(schedule, order.timing.plan.event, self._named[place])
+        if isinstance(standing.order.timing.plan, Plan.OnEvent):
+            self._await(named, standing, standing.order.timing.plan.event)
             return
-        is_active = schedule_state(schedule, order) is ScheduleState.ACTIVE
-        if not is_active or schedule.next_at_ms is None:
+        if standing.state is not ScheduleState.ACTIVE or standing.next_at_ms is None:
             return  # an event tells if that changes
-        now_ms = self._clock.now_ms()
-        mine_at_ms = schedule.next_at_ms + leader * _WINDOW_MS
-        if mine_at_ms > now_ms:
-            self._plan(place, mine_at_ms)
-            return
-        began = await self._triggers.executions(self._began[place])
-        if not await self._begin(schedule, order, began):
-            self._plan(place, now_ms + _LATER_MS)
+        mine_at_ms = standing.next_at_ms + self._window_ms(standing)
+        if mine_at_ms > standing.now_ms:
+            named.setbacks = 0
+            self._named.plan(named, mine_at_ms)
+        elif not standing.is_funded or not await self._begin(named, standing):
+            self._set_back(named)
 
-    async def _told(self, place: Address, records: Sequence[EventRecord]) -> None:
+    # --- By events
+
+    def _await(self, named: NamedSchedule, standing: ScheduleStanding, event: str) -> None:
+        """Follow the events of a schedule as long as it could begin something."""
+        if _can_begin(standing):
+            self._awaited.follow(standing.schedule, event, named.since)
+            return
+        self._awaited.let_go(named.id)
+        if standing.state is ScheduleState.ACTIVE:
+            self._set_back(named)
+
+    async def _told(self, place: Address, records: Sequence[EventRecord]) -> bool:
         """Begin an execution for each of these events that counts, the oldest first.
 
-        Those behind the first leader wait for its window to pass, and look again.
+        Those behind the first leader wait for its window to pass, and look again. False if
+        something counts that cannot begin now.
         """
         looked = False
-        while found := await self._state(place):
-            schedule, order = found
-            began = await self._triggers.executions(self._began[place])
-            is_active = schedule_state(schedule, order) is ScheduleState.ACTIVE
-            if not is_active or _funds_mist(schedule, began) < order.each_mist:
-                return
-            records = [each for each in records if _counts(each, schedule, order, began)]
-            if not records:
-                return
-            first, window_ms = (
-                records[0],
-                order.terms.leaders.index(self._chain.leader) * _WINDOW_MS,
-            )
-            if window_ms and not looked:
+        while named := self._named.get(place):
+            standing = await self._standing(named)
+            records = [each for each in records if standing and _counts(each, standing)]
+            if standing is None or not records:
+                return True
+            first, window_ms = records[0], self._window_ms(standing)
+            can_begin = _can_begin(standing)
+            if can_begin and window_ms and not looked:
                 await self._clock.wait_until((first.timestamp_ms or 0) + window_ms)
                 looked = True
                 continue
             looked = False
-            if not await self._begin(schedule, order, began, first.cursor):
-                return
+            if not (can_begin and await self._begin(named, standing, first.cursor)):
+                self._awaited.let_go(place)
+                self._set_back(named)
+                return False
             records = records[1:]
-
-    async def _state(self, place: Address) -> tuple[moves.Schedule, moves.Order] | None:
-        """A schedule that names this leader, as it is now; one that does not is forgotten."""
-        try:
-            schedule, order = await self._triggers.state(place)
-        except NotFoundError:
-            self._forget(place)
-            return None
-        if self._chain.leader not in order.terms.leaders:
-            self._forget(place)
-            return None
-        return schedule, order
-
-    async def _begin(
-        self,
-        schedule: moves.Schedule,
-        order: moves.Order,
-        began: Sequence[Execution],
-        event: Cursor | None = None,
-    ) -> bool:
-        triggered = await self._triggers.begin(schedule, order, began, event)
-        if triggered is None:
-            return False
-        self._began[schedule.id].add(triggered.execution)
         return True
 
+    # --- By both
 
-def _funds_mist(schedule: moves.Schedule, began: Sequence[Execution]) -> int:
-    """What a schedule has, with what executions left, which a trigger collects first."""
-    ended = (each for each in began if each.ended_at_ms is not None)
-    return schedule.funds_mist + sum(each.funds for each in ended)
+    async def _standing(self, named: NamedSchedule) -> ScheduleStanding | None:
+        """How a schedule that names this leader stands; one that does not is forgotten."""
+        try:
+            schedule, order = await self._triggers.state(named.id)
+        except NotFoundError:
+            self._named.forget(named.id)
+            return None
+        if self._chain.leader not in order.terms.leaders:
+            self._named.forget(named.id)
+            return None
+        named.owner = schedule.owner
+        began = await self._began(named, schedule)
+        standing = await self._triggers.standing(schedule, order, began, self._clock.now_ms())
+        return standing if self._named.is_named(named) else None
+
+    async def _began(self, named: NamedSchedule, schedule: Schedule) -> Sequence[Execution]:
+        """What is not collected, also of what it began before it named this leader."""
+        if schedule.running > len(named.began) and not named.is_searched:
+            found = await self._triggers.uncollected(schedule.id)
+            self._named.note_all(named, (each.id for each in found))
+        return await self._triggers.executions(schedule, named.began)
+
+    async def _begin(
+        self, named: NamedSchedule, standing: ScheduleStanding, event: Cursor | None = None
+    ) -> bool:
+        triggered = await self._triggers.begin(standing, event)
+        if triggered is None:
+            return False
+        self._named.note(named, triggered.execution)
+        named.setbacks = 0
+        return True
+
+    def _window_ms(self, standing: ScheduleStanding) -> int:
+        """How long the leaders before this one have."""
+        return standing.order.terms.leaders.index(self._chain.leader) * _WINDOW_MS
 
 
-def _counts(
-    record: EventRecord, schedule: moves.Schedule, order: moves.Order, began: Sequence[Execution]
-) -> bool:
+def _can_begin(standing: ScheduleStanding) -> bool:
+    return standing.state is ScheduleState.ACTIVE and standing.is_funded
+
+
+def _counts(record: EventRecord, standing: ScheduleStanding) -> bool:
     """Whether an event makes something due, if nothing else was begun since.
 
     Not if it or a later one did before, and not if it was told before events counted, in the pause
     after another, or while an execution ran that it may not overlap.
     """
-    last, told_at_ms = schedule.cursor, record.timestamp_ms or 0
+    schedule, told_at_ms = standing.schedule, record.timestamp_ms or 0
+    last = schedule.cursor
     if last and record.cursor.position <= (last.checkpoint, last.transaction, last.event):
         return False
     if schedule.next_at_ms is None or told_at_ms < schedule.next_at_ms:
         return False
-    ends_ms = (each.ended_at_ms for each in began if each.ended_at_ms is not None)
-    return order.overlaps or all(ended_at_ms < told_at_ms for ended_at_ms in ends_ms)
+    if standing.order.overlaps:
+        return True
+    is_taken = schedule.running > len(standing.left)
+    return not is_taken and all(each.ended_at_ms < told_at_ms for each in standing.left)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from nexus_tools.client import Cursor, simulate_transaction
+from nexus_tools.leader.carried_workflows import CarriedWorkflows
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.transaction_sender import TransactionSender
@@ -12,7 +13,7 @@ from nexus_tools.package import parse_event
 from nexus_tools.package.move.workflows.dag import Dag
 from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.package.move.workflows.schedule import Order, Schedule, ScheduleTriggered
-from nexus_tools.registry import Schedules
+from nexus_tools.registry import Schedules, ScheduleStanding, standing_of
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.event import Event
@@ -38,12 +39,14 @@ class Triggers:
     def __init__(
         self,
         chain: Chain,
+        workflows: CarriedWorkflows,
         workers: Workers,
         sender: TransactionSender,
         metrics: LeaderMetrics,
     ) -> None:
         self._chain = chain
         self._verbs = Schedules(chain.client, chain.deployment)
+        self._workflows = workflows
         self._workers = workers
         self._sender = sender
         self._metrics = metrics
@@ -52,24 +55,35 @@ class Triggers:
         """A schedule as it is now, and to what its owner consented. Raises `schedule_unknown`."""
         return await self._verbs.get(schedule), await self._verbs.order(schedule)
 
-    async def executions(self, began: Collection[Address]) -> list[Execution]:
-        """Those of these executions that are there, as they are now."""
+    async def executions(self, schedule: Schedule, began: Collection[Address]) -> list[Execution]:
+        """Those of these executions that a schedule has not collected, as they are now."""
         found = await self._chain.objects([*began])
-        return [self._chain.deployment.decode(each, Execution) for each in found if each]
+        there = [self._chain.deployment.decode(each, Execution) for each in found if each]
+        return [each for each in there if each.schedule == schedule.id]
+
+    async def uncollected(self, schedule: Address) -> tuple[Execution, ...]:
+        """All executions that a schedule has not collected, as far as the node keeps events."""
+        return await self._verbs.uncollected(schedule)
+
+    async def standing(
+        self, schedule: Schedule, order: Order, began: Sequence[Execution], now_ms: int
+    ) -> ScheduleStanding:
+        """How a schedule stands. Raises what is wrong with its workflow."""
+        workflow = (await self._workflows.of(schedule.dag)).published
+        now = {"now_ms": now_ms, "gas_price": self._workers.epoch.gas_price}
+        return await standing_of(self._verbs, schedule, order, workflow, began, **now)
 
     async def begin(
-        self,
-        schedule: Schedule,
-        order: Order,
-        began: Sequence[Execution],
-        event: Cursor | None = None,
+        self, standing: ScheduleStanding, event: Cursor | None = None
     ) -> ScheduleTriggered | None:
-        """Begin what is due, if something is, and it pays; what it `began` is collected first.
+        """Begin what is due, if something is, and it pays; what has ended is collected first.
 
         With an `event`, what that makes due.
         """
         builder = TransactionBuilder()
-        await self._verbs.add_trigger(builder, schedule, self._chain.leader, began, event)
+        schedule, order = standing.schedule, standing.order
+        ended = [each.execution for each in standing.left]
+        await self._verbs.add_trigger(builder, schedule, self._chain.leader, ended, event)
         (dag,) = await self._chain.objects([schedule.dag])
         assert dag is not None  # it is frozen
         vertices = len(self._chain.deployment.decode(dag, Dag).groups[order.group].vertices)

@@ -47,7 +47,8 @@ from nexus_tools.registry.on_chain_calls import (
 )
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.run_inputs import RunResolver
-from nexus_tools.registry.schedule_standing import ScheduleStanding, schedule_state
+from nexus_tools.registry.schedule_reading import standing_of
+from nexus_tools.registry.schedule_standing import ScheduleStanding
 from nexus_tools.registry.schedules import CreatedSchedule, Schedules
 from nexus_tools.registry.step_commands import (
     MAX_ITERATIONS,
@@ -133,7 +134,7 @@ __all__ = [
     "quote_mist",
     "read_records",
     "read_workflow",
-    "schedule_state",
+    "standing_of",
     "status_of",
     "tool_facts",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar, cast
 
 from nexus_tools.client import Cursor, past_events
+from nexus_tools.errors import NotFoundError
 from nexus_tools.package import PackageClient, event_filter, parse_event
 from nexus_tools.package.move.workflows.execution import Execution, TermsKey
 from nexus_tools.package.move.workflows.schedule import (
@@ -40,8 +41,20 @@ async def told(
 
 
 async def read_order(package: PackageClient, schedule: Address) -> Order:
-    """To what the owner of a schedule consented, which there is."""
-    return await _field(package, schedule, OrderKey, Order)
+    """To what the owner of a schedule consented. Raises `schedule_unknown`."""
+    order = await _field(package, schedule, OrderKey, Order)
+    if order is None:
+        raise schedule_unknown(package, schedule)
+    return order
+
+
+def schedule_unknown(package: PackageClient, schedule: Address) -> NotFoundError:
+    """The error of a schedule that is not there, or not any more."""
+    return NotFoundError(
+        "schedule_unknown",
+        f"there is no schedule {schedule} on {package.client.network.name}",
+        hint="`nexus-tools schedule list` shows yours that are not deleted",
+    )
 
 
 async def read_uncollected(
@@ -78,7 +91,8 @@ async def read_standings(
 ) -> tuple[ScheduleStanding, ...]:
     """How schedules stand, in their order."""
     uncollected = await read_uncollected(package, [each.id for each in schedules])
-    now = await package.client.now_ms(), await package.client.gas_price()
+    client = package.client
+    now = {"now_ms": await client.now_ms(), "gas_price": await client.gas_price()}
     workflows = Workflows(package.client, package.deployment)
     known: dict[Address, PublishedWorkflow] = {}
     standings: list[ScheduleStanding] = []
@@ -86,9 +100,27 @@ async def read_standings(
         if each.dag not in known:
             known[each.dag] = await workflows.by_id(each.dag)
         order = await read_order(package, each.id)
-        ends = await _ends(package, uncollected[each.id])
-        standings.append(ScheduleStanding(each, order, known[each.dag], *ends, *now))
+        began = uncollected[each.id]
+        standings.append(await standing_of(package, each, order, known[each.dag], began, **now))
     return tuple(standings)
+
+
+async def standing_of(
+    package: PackageClient,
+    schedule: Schedule,
+    order: Order,
+    workflow: PublishedWorkflow,
+    began: Sequence[Execution],
+    *,
+    now_ms: int,
+    gas_price: int,
+) -> ScheduleStanding:
+    """How a schedule stands that was read already, with what it `began` that is not collected.
+
+    Raises `execution_unknown` if one of these is cleaned meanwhile.
+    """
+    ends = await _ends(package, began)
+    return ScheduleStanding(schedule, order, workflow, *ends, now_ms, gas_price)
 
 
 async def _ends(
@@ -108,15 +140,19 @@ async def _ends(
 
 
 async def _deadline_ms(package: PackageClient, execution: Execution) -> int:
-    return (await _field(package, execution.id, TermsKey, Terms)).deadline_ms
+    terms = await _field(package, execution.id, TermsKey, Terms)
+    if terms is None:
+        raise NotFoundError("execution_unknown", f"the execution {execution.id} is cleaned")
+    return terms.deadline_ms
 
 
 async def _field(
     package: PackageClient, parent: Address, key: type[Key], kind: type[Value]
-) -> Value:
-    """The one field of an object that has a key without fields."""
+) -> Value | None:
+    """The one field of an object that has a key without fields; None if both are gone."""
     kinds = package.deployment.type_of(key), package.deployment.type_of(kind)
     name = TYPE_TAG.encode(kinds[0]), key.bcs.encode(key())
     value = await package.client.object(dynamic_field_id(parent, *name))
-    assert value is not None  # it is there as long as its parent is
+    if value is None:
+        return None
     return cast("Value", package.deployment.decode_entry(value, field_tag(*kinds)))

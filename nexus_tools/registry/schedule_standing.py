@@ -55,6 +55,11 @@ class ScheduleStanding:
         return trigger_mist(self.order, self.workflow, self.gas_price)
 
     @property
+    def is_funded(self) -> bool:
+        """Whether it has enough for the next execution, once what has ended is collected."""
+        return self.funds_mist >= self.needed_mist
+
+    @property
     def lacks_mist(self) -> int:
         """What the next execution lacks, even if those that run spend nothing more."""
         coming_mist = sum(each.funds for each in self.running)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.client import Cursor as EventCursor
-from nexus_tools.errors import NotFoundError, NotNowError, UsageError
+from nexus_tools.errors import NotNowError, UsageError
 from nexus_tools.package import (
     PackageClient,
     ScheduleState,
@@ -36,6 +36,7 @@ from nexus_tools.registry.schedule_reading import (
     read_order,
     read_standings,
     read_uncollected,
+    schedule_unknown,
     told,
 )
 from nexus_tools.registry.schedule_standing import ScheduleStanding
@@ -134,16 +135,11 @@ class Schedules(PackageClient):
         """A schedule as it is now. Raises `schedule_unknown`."""
         found = self.decoded(await self.client.object(schedule), Schedule)
         if found is None:
-            raise NotFoundError(
-                "schedule_unknown",
-                f"there is no schedule {schedule} on {self.client.network.name}",
-                hint="`nexus-tools schedule list` shows yours that are not deleted",
-            )
+            raise schedule_unknown(self, schedule)
         return found
 
     async def order(self, schedule: Address) -> Order:
         """To what its owner consented. Raises `schedule_unknown`."""
-        await self.get(schedule)
         return await read_order(self, schedule)
 
     async def list(self, owner: Address | None = None) -> tuple[Schedule, ...]:

@@ -1,18 +1,22 @@
 """Schedules that a Leader triggers on the localnet, and whose executions it carries."""
 
 import asyncio
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from nexus_tools.client import Cursor, EventRecord, follow_events
-from nexus_tools.errors import NotNowError
-from nexus_tools.leader import awaited_events
+from nexus_tools.errors import NotNowError, UnreachableError
+from nexus_tools.leader import awaited_events, triggers
+from nexus_tools.leader.schedules import Schedules as LeaderSchedules
+from nexus_tools.leader.triggers import Triggers
 from nexus_tools.package import event_filter, parse_event
 from nexus_tools.package.move.workflows import execution as executions
 from nexus_tools.package.move.workflows import schedule as moves
 from nexus_tools.package.move.workflows.timing import Plan, Timing
 from nexus_tools.registry import Schedules
+from nexus_tools.registry import schedules as verbs
 from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import Variant, tool
 from nexus_tools.workflow import DIALECT, Document, Vertex
@@ -54,13 +58,13 @@ def schedules(world):
 def create(world, leader, schedules):
     """Creates a schedule of one vertex, for every hour from in an hour on; gives its id."""
 
-    async def create(timing=None, **options):
+    async def create(timing=None, *, owned=schedules, **options):
         vertex = Vertex("one", str(double.fqn), entry_ports=("a",))
         workflow = await world.publish(Document((vertex,), (), dialect=DIALECT))
         first_at_ms = await world.client.now_ms() + HOUR_MS
         timing = timing or Timing(Plan.Every(HOUR_MS, first_at_ms, None), None)
         terms = {"funds_mist": 10**9, "leaders": [leader.id], "lasts_ms": HOUR_MS}
-        return (await schedules.create(workflow, {"a": 21}, timing, **terms | options)).schedule
+        return (await owned.create(workflow, {"a": 21}, timing, **terms | options)).schedule
 
     return create
 
@@ -134,16 +138,31 @@ async def test_what_is_resumed_goes_on(world, leader, create, schedules):
     assert asked == [21]
 
 
+async def test_what_another_leader_began_is_collected(world, leader, create, schedules):
+    other = await world.new_leader("other")
+    async with world.running(other):
+        schedule = await create(leaders=[other.id])
+        world.localnet.advance_clock(HOUR_MS)
+        await told(world, executions.ExecutionEnded, 1)
+    async with world.running(leader):
+        await schedules.name_leaders(schedule, [leader.id])
+        world.localnet.advance_clock(HOUR_MS)
+        await told(world, executions.ExecutionEnded, 2)
+    first, second = await told(world, moves.ScheduleTriggered, 2)
+    assert (first.keeper, second.keeper) == (other.key.address, leader.key.address)
+    assert (await told(world, moves.ScheduleCollected, 1))[0].execution == first.execution
+
+
 # --- By event
 
 
 @pytest.fixture
 def await_events(world, create):
-    """Creates a schedule that waits for registrations of tools; gives its id."""
+    """Creates a schedule that waits for registrations of tools, or other events; gives its id."""
 
-    async def await_events(pause_ms=0, **options):
-        registered = f"{world.deployment.original_id}::tool::ToolRegistered"
-        return await create(timing=Timing(Plan.OnEvent(registered, pause_ms), None), **options)
+    async def await_events(pause_ms=0, event="ToolRegistered", **options):
+        awaited = f"{world.deployment.original_id}::tool::{event}"
+        return await create(timing=Timing(Plan.OnEvent(awaited, pause_ms), None), **options)
 
     return await_events
 
@@ -256,3 +275,241 @@ async def test_one_owner_has_few_places(world, leader, await_events, tell, sched
         await told(world, executions.ExecutionEnded, 1)
         (triggered,) = await told(world, moves.ScheduleTriggered, 1)
     assert triggered.schedule == first
+
+
+async def test_what_is_paused_has_no_place(
+    world, leader, await_events, tell, schedules, one_place, looks
+):
+    async with world.running(leader):
+        first = await await_events(event="NeverTold")
+        await looks.at(first, 1)
+        await schedules.refill(first, 1)
+        await looks.at(first, 2)  # it has the place since the first one
+        second = await await_events()
+        await schedules.pause(first)
+        await tell(1)
+        (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+    assert triggered.schedule == second
+
+
+async def test_whoever_had_no_place_is_told_what_it_missed(
+    world, leader, await_events, tell, schedules, one_place
+):
+    async with world.running(leader):
+        first, second = await await_events(), await await_events()
+        await tell(1)
+        await told(world, executions.ExecutionEnded, 1)
+        await schedules.cancel(first)
+        triggered = await told(world, moves.ScheduleTriggered, 2)
+    assert [each.schedule for each in triggered] == [first, second]
+    assert len({each.cursor for each in triggered}) == 1
+
+
+async def test_what_is_short_has_no_place_until_it_is_refilled(
+    world, leader, await_events, tell, schedules, one_place, unchecked, simulated
+):
+    async with world.running(leader):
+        first = await await_events(funds_mist=0, each_mist=0)
+        second = await await_events()
+        await tell(1)
+        await told(world, executions.ExecutionEnded, 1)
+        await schedules.refill(first, 10**9)
+        await schedules.cancel(second)
+        triggered = await told(world, moves.ScheduleTriggered, 2)
+    assert [each.schedule for each in triggered] == [second, first]
+    assert len(simulated) == 2
+
+
+async def test_an_event_waits_for_a_refill(world, leader, await_events, tell, schedules, create):
+    async with world.running(leader):
+        short = {"funds_mist": await needed_mist(create), "overlaps": True}
+        schedule = await await_events(**short)
+        await tell(1)
+        await told(world, moves.ScheduleTriggered, 1)
+        await tell(2)
+        await schedules.refill(schedule, 10**9)
+        first, second = await told(world, moves.ScheduleTriggered, 2)
+    assert first.cursor.checkpoint < second.cursor.checkpoint
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotNowError("not_enough_sui", "the worker has too little for now"),
+        UnreachableError("node_unreachable", "no answer"),
+        KeyError("unforeseen"),
+    ],
+    ids=["refused", "away", "unforeseen"],
+)
+async def test_trouble_loses_no_event(world, leader, await_events, tell, fails_once, error):
+    fails_once(error)
+    async with world.running(leader):
+        await await_events()
+        await tell(1)
+        await told(world, executions.ExecutionEnded, 1)
+    assert asked == [21]
+
+
+# --- Strangers
+
+
+@dataclass
+class Looks:
+    """How often leaders read which schedules."""
+
+    counts: Counter = field(default_factory=Counter)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def at(self, schedule, count):
+        """Return once a schedule was read so often."""
+        async with asyncio.timeout(60):
+            while self.counts[schedule] < count:
+                self.changed.clear()
+                await self.changed.wait()
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    looks, read = Looks(), Triggers.state
+
+    async def state(self, schedule):
+        looks.counts[schedule] += 1
+        looks.changed.set()
+        return await read(self, schedule)
+
+    monkeypatch.setattr(Triggers, "state", state)
+    return looks
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    """The drafts of triggers that leaders simulate."""
+    drafts, simulate = [], triggers.simulate_transaction
+
+    async def simulate_transaction(connection, draft):
+        drafts.append(draft)
+        return await simulate(connection, draft)
+
+    monkeypatch.setattr(triggers, "simulate_transaction", simulate_transaction)
+    return drafts
+
+
+@pytest.fixture
+def unchecked(monkeypatch):
+    """Schedules are created without the funds that ours would ask for."""
+
+    async def check_funds(*_, **__):
+        pass
+
+    monkeypatch.setattr(verbs, "check_funds", check_funds)
+
+
+@pytest.fixture
+def one_place(monkeypatch):
+    """Events are followed for one schedule only."""
+    monkeypatch.setattr(awaited_events, "MAX_FOLLOWED", 1)
+
+
+@pytest.fixture
+def fails_once(monkeypatch):
+    """Lets the first trigger of each schedule fail, or each one of some."""
+
+    def fail(error, always=()):
+        failed, real = set(), Triggers.begin
+
+        async def begin(self, standing, *event):
+            schedule = standing.schedule.id
+            if schedule in always or (not always and schedule not in failed):
+                failed.add(schedule)
+                raise error
+            return await real(self, standing, *event)
+
+        monkeypatch.setattr(Triggers, "begin", begin)
+
+    return fail
+
+
+@pytest.mark.parametrize("is_read", [False, True], ids=["before", "after"])
+async def test_what_is_cancelled_while_it_is_read_ends_no_leader(
+    world, leader, await_events, create, schedules, monkeypatch, is_read
+):
+    """Before or after its order is read, and its leader knows it then."""
+    observed, observe, read = asyncio.Event(), LeaderSchedules.observe, verbs.read_order
+
+    def see(self, page):
+        observe(self, page)
+        if any(isinstance(event, moves.ScheduleCancelled) for event, _ in page.schedules):
+            observed.set()
+
+    async def read_order(package, schedule):
+        order = await read(package, schedule) if is_read else None
+        if not observed.is_set():
+            await schedules.cancel(schedule)
+            await observed.wait()
+        return order or await read(package, schedule)
+
+    monkeypatch.setattr(LeaderSchedules, "observe", see)
+    monkeypatch.setattr(verbs, "read_order", read_order)
+    async with world.running(leader):
+        await await_events()
+        async with asyncio.timeout(60):
+            await observed.wait()
+        await create()
+        world.localnet.advance_clock(HOUR_MS)
+        await told(world, executions.ExecutionEnded, 1)
+
+
+async def test_what_nobody_foresaw_postpones_one_schedule(
+    world, leader, create, fails_once, logged
+):
+    fails_once(KeyError("unforeseen"))
+    async with world.running(leader):
+        await create()
+        world.localnet.advance_clock(HOUR_MS)
+        await told(world, executions.ExecutionEnded, 1)
+    (postponed,) = [each for each in logged if each["event"] == "schedule_postponed"]
+    assert postponed["error"].startswith("KeyError")
+
+
+async def test_one_that_always_fails_keeps_no_other_waiting(world, leader, create, fails_once):
+    async with world.running(leader):
+        failing, honest = await create(), await create()
+        fails_once(UnreachableError("node_unreachable", "INTERNAL"), always=[failing])
+        world.localnet.advance_clock(HOUR_MS)
+        (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+    assert triggered.schedule == honest
+
+
+async def test_the_schedules_of_one_owner_keep_no_other_waiting(world, leader, create, monkeypatch):
+    hung, begun, read = [], asyncio.Event(), Triggers.state
+    other = await world.new_leader("other")
+    async with world.client_of(other.key) as client:
+        many = [await create() for _ in range(5)]
+        honest = await create(owned=Schedules(client, world.deployment))
+
+        async def state(self, schedule):
+            if schedule in many:
+                hung.append(schedule)
+                await begun.wait()
+            return await read(self, schedule)
+
+        monkeypatch.setattr(Triggers, "state", state)
+        world.localnet.advance_clock(HOUR_MS)
+        async with world.running(leader):
+            (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+            assert (triggered.schedule, len(hung)) == (honest, 4)
+            begun.set()
+
+
+async def test_what_is_short_is_not_simulated(
+    world, leader, create, schedules, unchecked, simulated, looks
+):
+    async with world.running(leader):
+        schedule = await create(funds_mist=0, each_mist=0)
+        for count in range(2, 6):  # each look is over when the next one begins
+            world.localnet.advance_clock(HOUR_MS)
+            await looks.at(schedule, count)
+        assert not simulated
+        await schedules.refill(schedule, 10**9)
+        await told(world, executions.ExecutionBegun, 1)
+    assert len(simulated) == 1

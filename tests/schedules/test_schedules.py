@@ -8,7 +8,7 @@ from nexus_tools.package.move.workflows import execution as executions
 from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun
 from nexus_tools.package.move.workflows.schedule import ScheduleCollected, ScheduleTriggered
 from nexus_tools.package.move.workflows.timing import Plan, Timing
-from nexus_tools.registry import Executions, LeaderRegistry, Schedules, ToolRegistry
+from nexus_tools.registry import Executions, LeaderRegistry, Schedules, ToolRegistry, standing_of
 
 pytestmark = pytest.mark.anyio
 
@@ -318,6 +318,23 @@ async def test_what_is_cancelled_pays_back_and_is_deleted(schedule, schedules, u
         await schedules.get(schedule)
     assert caught.value.code == "schedule_unknown"
     assert await schedules.list() == ()
+
+
+async def test_what_goes_while_it_is_read_is_told_as_gone(
+    due, schedules, keeper, active_leader, flow, user
+):
+    execution = began(await keeper.trigger(due, active_leader), keeper).execution
+    found, order = await schedules.get(due), await schedules.order(due)
+    await schedules.call(executions.cancel, execution)
+    ended = await schedules.read(execution, Execution)
+    await schedules.cancel(due)
+    await Executions(user, schedules.deployment).clean(execution)
+    with pytest.raises(NotFoundError) as caught:
+        await schedules.order(due)
+    assert caught.value.code == "schedule_unknown"
+    with pytest.raises(NotFoundError) as caught:
+        await standing_of(schedules, found, order, flow, [ended], now_ms=0, gas_price=0)
+    assert caught.value.code == "execution_unknown"
 
 
 async def test_what_runs_keeps_a_cancelled_schedule(due, schedules, keeper, active_leader, chain):

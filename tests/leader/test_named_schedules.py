@@ -1,0 +1,142 @@
+"""What events tell of schedules, and who is looked at when."""
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from nexus_tools.client import Cursor
+from nexus_tools.errors import NotNowError, UnreachableError
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.named_schedules import NamedSchedules
+from nexus_tools.leader.setbacks import Setbacks
+from nexus_tools.package.move.workflows import schedule as moves
+from nexus_tools.package.move.workflows.execution import ExecutionEnded
+from nexus_tools.sui.address import Address
+
+pytestmark = pytest.mark.anyio
+
+ME, OTHER = Address.of(0x1EAD), Address.of(0x0DD)
+FIRST, SECOND = Address.of(0x51), Address.of(0x52)
+PLACE = Cursor.beginning()
+
+
+class Clock:
+    """Time passes when somebody waits for it."""
+
+    def __init__(self):
+        self.ms = 0
+
+    def now_ms(self):
+        return self.ms
+
+    async def wait_until(self, moment_ms):
+        self.ms = max(self.ms, moment_ms)
+
+
+@pytest.fixture
+def forgotten():
+    return []
+
+
+@pytest.fixture
+def named(forgotten):
+    return NamedSchedules(ME, Clock(), forgotten.append)
+
+
+def led_by(schedule, leader):
+    return moves.ScheduleLeadersChanged(schedule, (leader,))
+
+
+def triggered(schedule, execution):
+    return moves.ScheduleTriggered(schedule, execution, OTHER, 0, 0, None, None, 0, 0, 0)
+
+
+def collected(schedule, execution):
+    return moves.ScheduleCollected(schedule, execution, "completed", 0, 0, 0, False)
+
+
+def ended(execution):
+    return ExecutionEnded(execution, OTHER, OTHER, "completed", 1, 0, 0)
+
+
+def refilled(schedule):
+    return moves.ScheduleRefilled(schedule, 1, 1)
+
+
+async def looked_at(named):
+    """Those that are due next, and may be given out again."""
+    due = await named.due()
+    for each in due:
+        named.release(each)
+    return [each.id for each in due]
+
+
+def test_what_strangers_began_is_not_noted(named):
+    execution = Address.of(0xE)
+    named.take(triggered(FIRST, execution), PLACE)
+    named.take(led_by(FIRST, ME), PLACE)
+    assert not named.get(FIRST).began
+    named.take(triggered(FIRST, execution), PLACE)
+    assert list(named.get(FIRST).began) == [execution]
+
+
+def test_what_is_found_later_began_first(named):
+    early, late, both = (Address.of(number) for number in (1, 2, 3))
+    named.take(led_by(FIRST, ME), PLACE)
+    for execution in (late, both):
+        named.take(triggered(FIRST, execution), PLACE)
+    named.note_all(named.get(FIRST), [early, late])
+    assert list(named.get(FIRST).began) == [early, late, both]
+    named.take(collected(FIRST, late), PLACE)
+    assert list(named.get(FIRST).began) == [early, both]
+
+
+async def test_the_end_of_an_execution_concerns_who_began_it(named):
+    for number, schedule in enumerate((FIRST, SECOND)):
+        named.take(led_by(schedule, ME), PLACE)
+        named.take(triggered(schedule, Address.of(number)), PLACE)
+    assert await looked_at(named) == [FIRST, SECOND]
+    named.take(ended(Address.of(1)), PLACE)
+    assert await looked_at(named) == [SECOND]
+
+
+async def test_nobody_is_looked_at_twice_at_once(named):
+    named.take(led_by(FIRST, ME), PLACE)
+    (first,) = await named.due()
+    named.take(refilled(FIRST), PLACE)
+    named.take(led_by(SECOND, ME), PLACE)
+    assert await looked_at(named) == [SECOND]
+    named.release(first)
+    assert await looked_at(named) == [FIRST]
+
+
+async def test_an_event_ends_setbacks(named):
+    named.take(led_by(FIRST, ME), PLACE)
+    first = named.get(FIRST)
+    first.setbacks = 11
+    named.take(refilled(FIRST), PLACE)
+    assert first.setbacks == 0
+
+
+def test_who_names_others_is_forgotten(named, forgotten):
+    named.take(led_by(FIRST, ME), PLACE)
+    named.take(led_by(FIRST, OTHER), PLACE)
+    assert (named.get(FIRST), forgotten) == (None, [FIRST])
+
+
+@pytest.mark.parametrize(
+    ("error", "longest_ms"),
+    [
+        (None, 3_600_000),
+        (KeyError("unforeseen"), 3_600_000),
+        (UnreachableError("node_unreachable", "no answer"), 60_000),
+        (NotNowError("not_enough_sui", "no gas"), 60_000),
+    ],
+)
+def test_pauses_double_up_to_an_hour_or_a_minute(monkeypatch, error, longest_ms):
+    monkeypatch.setattr(random.Random, "random", lambda _: 1.0)
+    setbacks = Setbacks(LeaderConfig(journal="journal.sqlite"))
+    pauses = [setbacks.pause_ms(count, error) for count in range(1, 20)]
+    assert pauses[-1] == longest_ms
+    assert all(b in {2 * a, longest_ms} for a, b in pairwise(pauses))
