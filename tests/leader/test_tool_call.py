@@ -197,7 +197,7 @@ async def test_nothing_is_fetched_for_a_tool_that_is_not_called(make_tool):
 
 async def test_a_leader_without_room_for_what_is_fetched_says_so(make_tool):
     async def fetch(key, max_bytes):
-        return b"2"
+        return b" " * 70_000 + b"2"
 
     calls = new_calls(1_000, None, storages={"walrus": fetch})
     invocation = invocation_with(REMOTE)
