@@ -21,8 +21,8 @@ class NamedSchedule:
     """A schedule that names this leader `since` a place.
 
     `began` is what it has not collected, the oldest first; what it began before it named this
-    leader is among it once it `is_searched`. `setbacks` is how often in a row
-    nothing came of a look that should have begun something.
+    leader is among it once it `is_searched`. `setbacks` is how often in a row nothing came of a
+    look that should have begun something.
     """
 
     id: Address

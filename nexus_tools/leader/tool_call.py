@@ -71,9 +71,8 @@ class ToolCalls:
     """Makes tool calls: checks the tool, the URL and the inputs.
 
     `meta` is None if `/meta` is not to be asked. `lanes` hear of URLs that are refused; `values`
-    are those outside the chain. A leader
-    that does not sign its calls, as `is_signing` says, can have no answer that the tool signs for
-    it: it calls no tool whose answers have to be.
+    are those outside the chain. A leader that does not sign its calls, as `is_signing` says, can
+    have no answer that the tool signs for it: it calls no tool whose answers have to be.
     """
 
     def __init__(

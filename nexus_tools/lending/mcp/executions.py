@@ -1,15 +1,15 @@
 """Calls as executions of workflows, which Leaders carry."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from nexus_tools.client import Cursor, EventRecord, Executed, follow_events
 from nexus_tools.errors import NexusError, NotNowError
 from nexus_tools.lending.mcp.budget import Budget, Reservation
 from nexus_tools.lending.mcp.catalogue import Progress
-from nexus_tools.lending.mcp.paid import Listener, PaidCalls, carried_by
+from nexus_tools.lending.mcp.paid import Listener, PaidCalls, carried_by, told_if_given_up
 from nexus_tools.lending.mcp.published import WorkflowOffer
 from nexus_tools.lending.mcp.workflow_definition import variant_of
 from nexus_tools.package import RegistryEvent, event_filter, parse_event
@@ -102,7 +102,7 @@ class ExecutionCalls:
             with reservation.sending(most_mist, self._warn_of_beginning) as took:
                 begun = await self._executions.begin(workflow, inputs, **terms)
                 took(self._taken_mist(begun))
-            with self._named(begun.execution):
+            with told_if_given_up(self._warn, _goes_on(begun.execution)):
                 assert isinstance(begun.sent, Executed)
                 digest = begun.sent.digest
                 await listener.hear(f"began: execution {begun.execution}, transaction {digest}")
@@ -117,18 +117,6 @@ class ExecutionCalls:
             f"{transaction} may have begun an execution: `nexus-tools workflow executions` lists"
             " yours"
         )
-
-    @contextmanager
-    def _named(self, place: Address) -> Iterator[None]:
-        """Name an execution that goes on where its call does not."""
-        try:
-            yield
-        except asyncio.CancelledError:
-            self._warn(
-                f"the execution {place} goes on: `nexus-tools workflow watch {place}` follows it,"
-                f" `nexus-tools workflow cancel {place}` ends it"
-            )
-            raise
 
     def _taken_mist(self, begun: BegunExecution) -> int:
         """What beginning took from the wallet: funds and gas, without what came back at once.
@@ -240,6 +228,13 @@ class _Followed:
             case InvocationExpired():
                 return f"{run} expired"
         return ""
+
+
+def _goes_on(place: Address) -> str:
+    return (
+        f"the execution {place} goes on: `nexus-tools workflow watch {place}` follows it,"
+        f" `nexus-tools workflow cancel {place}` ends it"
+    )
 
 
 def _answer(state: ExecutionState, was_short: bool) -> Answer:

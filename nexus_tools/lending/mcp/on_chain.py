@@ -1,15 +1,13 @@
 """Calls as invocations on chain, which a Leader carries and closes."""
 
-import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nexus_tools.client import Executed
 from nexus_tools.errors import NexusError, NotNowError
 from nexus_tools.lending.mcp.budget import Budget, Reservation
 from nexus_tools.lending.mcp.catalogue import Progress
-from nexus_tools.lending.mcp.paid import Listener, PaidCalls, carried_by
+from nexus_tools.lending.mcp.paid import Listener, PaidCalls, carried_by, told_if_given_up
 from nexus_tools.lending.mcp.registered import Offer
 from nexus_tools.package.move.invocation import InvocationExpired, InvocationRequested
 from nexus_tools.registry import Invocations
@@ -66,7 +64,7 @@ class OnChainCalls:
             with reservation.sending(most_mist, self._warn_of_request) as took:
                 sent, place = await self._invocations.request(tool, ports, **terms)
                 took(prepaid + sent.cost.net)
-            with self._named(place):
+            with told_if_given_up(self._warn, _is_open(place)):
                 assert isinstance(sent, Executed)
                 requested = self._invocations.emitted(sent, InvocationRequested)
                 await listener.hear(f"requested: invocation {place}, transaction {sent.digest}")
@@ -81,18 +79,6 @@ class OnChainCalls:
             f"{transaction} may have requested an invocation: `nexus-tools invocation list` lists"
             " those that are open"
         )
-
-    @contextmanager
-    def _named(self, place: Address) -> Iterator[None]:
-        """Name an invocation that stays where its call does not."""
-        try:
-            yield
-        except asyncio.CancelledError:
-            self._warn(
-                f"still open: `nexus-tools tool outcome {place} --delete` deletes it once it is"
-                " closed or expired"
-            )
-            raise
 
     async def _closed(self, place: Address, reservation: Reservation) -> tuple[Outcome, str]:
         """What an invocation came to, and in which transaction; it is deleted then."""
@@ -123,6 +109,13 @@ class OnChainCalls:
             return False
         reservation.spent_mist -= closing.refund_mist
         return True
+
+
+def _is_open(place: Address) -> str:
+    return (
+        f"still open: `nexus-tools tool outcome {place} --delete` deletes it once it is closed or"
+        " expired"
+    )
 
 
 def _expired() -> NotNowError:

@@ -1,7 +1,8 @@
 """Calls that are paid for: each is brought to its end, whoever still waits for it."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from nexus_tools.lending.mcp.catalogue import Progress
@@ -59,6 +60,16 @@ class PaidCalls:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+@contextmanager
+def told_if_given_up(warn: Callable[[str], None], sentence: str) -> Iterator[None]:
+    """Warn an operator of what stays on chain where its call is given up."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        warn(sentence)
+        raise
 
 
 def carried_by(leaders: tuple[Address, ...]) -> str:
