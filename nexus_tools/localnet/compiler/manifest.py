@@ -4,6 +4,7 @@ Both formats are read: the one with `[addresses]` and `[dev-dependencies]`, and 
 which a package's name is its address. Source: "Move.toml" in Sui's documentation.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,6 +28,9 @@ _REPOSITORY = "https://github.com/MystenLabs/sui.git"
 _PACKAGES = "crates/sui-framework/packages"
 _TEST_MODE = "test"
 _ADDRESS_BYTES = 32
+_ADDRESS = re.compile(r"(?:0x)?[0-9a-fA-F]+")
+_HEADER = re.compile(r"\s*\[([^\[\]]+)\]")
+_KEY = re.compile(r"\s*[\"']?([\w-]+)[\"']?\s*=")
 
 
 class Dependency(Struct, frozen=True):
@@ -62,33 +66,31 @@ class Manifest(Struct, frozen=True):
     """A manifest. An address that it leaves open (`_`) is None.
 
     `settings` are those of `[package]` that decide how it is compiled; `published_at` is the newest
-    version of the package on chain.
+    version of the package on chain. With `has_addresses` the manifest has the older format.
     """
 
     name: str
     settings: Mapping[str, Any]
     published_at: bytes | None
+    has_addresses: bool
     addresses: Mapping[str, bytes | None]
     dependencies: tuple[Dependency, ...]
 
 
 def parse_manifest(text: str, place: str, *, for_tests: bool) -> Manifest:
-    """Read a manifest, with what it says for tests or without; `place` is what errors call it.
+    """Read a manifest, with its entries for tests or without them; errors call it `place`.
 
-    Raises `ValidationError`.
+    Raises `ValidationError` (`manifest_invalid`) with the line.
     """
     try:
         document = tomllib.loads(text)
-        package = document["package"]
-        return Manifest(
-            str(package["name"]),
-            {key: package[key] for key in _SETTINGS if key in package},
-            parse_address(package["published-at"]) if "published-at" in package else None,
-            _addresses(document, for_tests=for_tests),
-            tuple(_dependencies(document, for_tests=for_tests)),
-        )
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ValidationError("manifest_invalid", f"{place}: {error!r}") from None
+        return _manifest(document, for_tests=for_tests)
+    except tomllib.TOMLDecodeError as error:
+        raise ValidationError("manifest_invalid", f"{place}: invalid TOML: {error}") from None
+    except _MismatchError as error:
+        raise ValidationError(
+            "manifest_invalid", f"{place}{_line(text, error.path)}: {error}"
+        ) from None
 
 
 def framework_folder(source: Mapping[str, Any]) -> str | None:
@@ -109,39 +111,101 @@ def framework_source(source: Mapping[str, Any]) -> dict[str, Any]:
     return {"git": _REPOSITORY, "subdir": f"{_PACKAGES}/{folder}", "rev": "framework"}
 
 
-def parse_address(text: str) -> bytes:
-    """An address as manifests have it, as 32 bytes. Raises `ValueError`."""
-    number = int(text, 16)
-    if not 0 <= number < 1 << (8 * _ADDRESS_BYTES):
-        raise ValueError(f"{text} is no address")
-    return number.to_bytes(_ADDRESS_BYTES, "big")
+def parse_address(text: Any) -> bytes:
+    """Return an address of a manifest as 32 bytes. Raises `ValueError`."""
+    if isinstance(text, str) and _ADDRESS.fullmatch(text):
+        number = int(text, 16)
+        if number < 1 << (8 * _ADDRESS_BYTES):
+            return number.to_bytes(_ADDRESS_BYTES, "big")
+    raise ValueError(f"expected an address with up to 64 hexadecimal digits, got {text!r}")
+
+
+class _MismatchError(Exception):
+    """A value of the wrong kind; `path` has the keys that lead to it."""
+
+    def __init__(self, path: tuple[str, ...], problem: str) -> None:
+        super().__init__(f"{'.'.join(path)}: {problem}")
+        self.path = path
+
+
+def _manifest(document: Mapping[str, Any], *, for_tests: bool) -> Manifest:
+    package = _table(document, ("package",))
+    name = package.get("name")
+    if not isinstance(name, str):
+        raise _MismatchError(("package", "name"), "expected the name of the package")
+    return Manifest(
+        name,
+        {key: package[key] for key in _SETTINGS if key in package},
+        _address(package["published-at"], ("package", "published-at"))
+        if "published-at" in package
+        else None,
+        any(table in document for table in _tables("addresses", for_tests=True)),
+        _addresses(document, for_tests=for_tests),
+        tuple(_dependencies(document, for_tests=for_tests)),
+    )
+
+
+def _table(document: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any]:
+    found = document.get(path[-1], {})
+    if not isinstance(found, dict):
+        raise _MismatchError(path, f"expected a table, got {found!r}")
+    return found
+
+
+def _address(text: Any, path: tuple[str, ...]) -> bytes:
+    try:
+        return parse_address(text)
+    except ValueError as error:
+        raise _MismatchError(path, str(error)) from None
+
+
+def _line(text: str, path: tuple[str, ...]) -> str:
+    """Return `:LINE` of a key, as far as its table and the key have lines of their own."""
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = tuple(part.strip("\"' ") for part in header[1].split("."))
+            if table == path:
+                return f":{number}"
+        elif (key := _KEY.match(line)) and (*table, key[1]) in (path, path[:2]):
+            return f":{number}"
+    return ""
 
 
 def _addresses(document: Mapping[str, Any], *, for_tests: bool) -> Mapping[str, bytes | None]:
-    """The named addresses, those that are left open with what they are in tests."""
-    tables = [document.get(key, {}) for key in _tables("addresses", for_tests=for_tests)]
+    """Return the named addresses, those that are left open with their values for tests."""
     found: dict[str, bytes | None] = {}
-    for name, text in [pair for table in tables for pair in table.items()]:
-        if found.get(name) is None:
-            found[name] = None if text == _OPEN else parse_address(text)
+    for table in _tables("addresses", for_tests=for_tests):
+        for name, text in _table(document, (table,)).items():
+            if found.get(name) is None:
+                found[name] = None if text == _OPEN else _address(text, (table, name))
     return found
 
 
 def _dependencies(document: Mapping[str, Any], *, for_tests: bool) -> Iterator[Dependency]:
-    """Those of all modes, and those of tests; those of other modes are not."""
+    """Yield the dependencies of all modes, and those of tests; others have other modes."""
     for table in _tables("dependencies", for_tests=for_tests):
-        for alias, source in document.get(table, {}).items():
-            modes = source.get("modes")
+        entries = _table(document, (table,))
+        for alias in entries:
+            source = _table(entries, (table, alias))
+            modes = source.get("modes", [_TEST_MODE] if for_tests else None)
+            if not isinstance(modes, list | None):
+                raise _MismatchError((table, alias, "modes"), f"expected a list, got {modes!r}")
             if modes is None or (for_tests and _TEST_MODE in modes):
-                yield _dependency(alias, source)
+                yield _dependency(alias, source, (table, alias))
 
 
 def _tables(name: str, *, for_tests: bool) -> tuple[str, ...]:
     return (name, f"dev-{name}") if for_tests else (name,)
 
 
-def _dependency(alias: str, source: Mapping[str, Any]) -> Dependency:
-    given = source.get("addr_subst", source.get("addr-subst", {})).items()
-    assigned = {name: parse_address(value) for name, value in given if value.startswith("0x")}
-    aliases = {name: value for name, value in given if name not in assigned}
+def _dependency(alias: str, source: Mapping[str, Any], path: tuple[str, ...]) -> Dependency:
+    key = "addr_subst" if "addr_subst" in source else "addr-subst"
+    given = _table(source, (*path, key)).items()
+    assigned, aliases = {}, {}
+    for name, value in given:
+        if isinstance(value, str) and not value.startswith("0x"):
+            aliases[name] = value
+        else:
+            assigned[name] = _address(value, (*path, key, name))
     return Dependency(alias, source, assigned, aliases)

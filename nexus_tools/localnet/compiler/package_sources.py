@@ -17,6 +17,7 @@ import tomli_w
 from msgspec import Struct, field
 
 from nexus_tools.errors import NotFoundError, ValidationError
+from nexus_tools.localnet.compiler.address_names import distinct_names, rename_addresses
 from nexus_tools.localnet.compiler.manifest import (
     Dependency,
     Manifest,
@@ -107,14 +108,15 @@ def read_package(
     root = reader.read(folder, ())
     _check_checkouts(root, checkouts, reader.order)
     _assign_addresses(reader.order, bundle=bundle, for_tests=for_tests)
+    _separate_names(reader.order)
     return PackageSources(
-        {**root.sources, MANIFEST: tomli_w.dumps(_root_manifest(root, reader.order))},
+        {**root.sources, MANIFEST: tomli_w.dumps(_root_manifest(root))},
         tuple(
             DependencySources(
                 node.location,
                 Path(os.path.relpath(node.folder, root.folder)).as_posix(),
                 {path: text for path, text in node.sources.items() if path != MANIFEST},
-                _manifest(node, reader.order),
+                _manifest(node),
                 bundle != "all" and _published_address(node) is not None,
             )
             for node in reader.order
@@ -127,7 +129,8 @@ class _Node(Struct, eq=False):
     """A package while it is read: `name` is what its modules call its address.
 
     `given` are the addresses that importing packages give, `addresses` those that it has;
-    `published_at` is where it is, whatever its manifest does not say.
+    `published_at` is where it is, whatever its manifest does not say. `names` are the address names
+    that mean another package elsewhere in the graph, with the distinct ones for the compiler.
     """
 
     folder: Path
@@ -139,6 +142,16 @@ class _Node(Struct, eq=False):
     given: dict[str, bytes] = field(default_factory=dict)
     addresses: dict[str, bytes] = field(default_factory=dict)
     published_at: bytes | None = None
+    names: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def package_name(self) -> str:
+        """Return the name for the compiler, for which the name of a package is an address.
+
+        Only manifests without `[addresses]` mean that; in others the name is a mere label.
+        """
+        is_label = self.manifest.has_addresses and self.name in self.addresses
+        return self.names.get(self.name, self.name if is_label else self.manifest.name)
 
 
 class _Reader:
@@ -303,9 +316,9 @@ def _settled(node: _Node, name: str, address: bytes | None) -> bytes:
     return address
 
 
-def _root_manifest(root: _Node, order: list[_Node]) -> Mapping[str, Any]:
+def _root_manifest(root: _Node) -> Mapping[str, Any]:
     """The manifest of the package that was asked for: it is at 0x0, or in tests where it says."""
-    manifest, own = _manifest(root, order), root.addresses.get(root.name, _UNPUBLISHED)
+    manifest, own = _manifest(root), root.addresses.get(root.name, _UNPUBLISHED)
     return manifest if own == _UNPUBLISHED else _with_own_address(manifest)
 
 
@@ -316,32 +329,77 @@ def _with_own_address(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**manifest, "package": package}
 
 
-def _manifest(node: _Node, order: list[_Node]) -> Mapping[str, Any]:
+def _manifest(node: _Node) -> Mapping[str, Any]:
     """The manifest of a package for the compiler."""
     locations = {id(dependency): child.location for dependency, child in node.children}
     settings = dict(node.manifest.settings)
     if node.addresses.get(node.name) == _UNPUBLISHED:  # wherever an older one of it may be
         settings.pop("published-at", None)
     return {
-        "package": {"name": node.manifest.name, **settings},
+        "package": {"name": node.package_name, **settings},
         "dependencies": {
             dependency.alias: {"local": locations[id(dependency)]}
             if id(dependency) in locations
             else framework_source(dependency.source)
             for dependency in node.manifest.dependencies
         },
-        "addresses": {name: f"0x{address.hex()}" for name, address in _named(node, order).items()},
+        "addresses": {name: f"0x{address.hex()}" for name, address in _named(node).items()},
     }
 
 
-def _named(node: _Node, order: list[_Node]) -> dict[str, bytes]:
-    """The addresses of a manifest. A name that a package is known by is that package's."""
-    owned = {each.name: each.addresses[each.name] for each in order if each is not order[-1]}
+def _named(node: _Node) -> dict[str, bytes]:
+    """Return the addresses of a manifest. The name of a package in its graph is that package's.
+
+    Names are local to a package: two packages of one name in other parts of the graph keep theirs.
+    """
+    owned = {
+        each.name: each.addresses[each.name] for each in _graph(node) if each.name in each.addresses
+    }
     named = {
         name: owned.get(name, address)
         for name, address in (node.addresses | _aliases(node)).items()
     }
-    return {name: address for name, address in named.items() if not _LITERAL.fullmatch(name)}
+    return {
+        node.names.get(name, name): address
+        for name, address in named.items()
+        if not _LITERAL.fullmatch(name)
+    }
+
+
+def _separate_names(order: list[_Node]) -> None:
+    """Give packages that share a name distinct ones, in their sources and those of importers."""
+    owners: dict[str, list[_Node]] = {}
+    for node in order:
+        owners.setdefault(node.name, []).append(node)
+    taken = {*owners, *(name for node in order for name in node.addresses)}
+    distinct = {
+        id(node): distinct
+        for name, nodes in owners.items()
+        if len(nodes) > 1
+        for node, distinct in zip(nodes, distinct_names(name, len(nodes), taken), strict=True)
+    }
+    if not distinct:
+        return
+    for node in order:
+        node.names = {
+            each.name: distinct[id(each)] for each in _graph(node) if id(each) in distinct
+        }
+        node.sources = {
+            path: rename_addresses(text, node.names, str(node.folder / path))
+            if path.endswith(".move")
+            else text
+            for path, text in node.sources.items()
+        }
+
+
+def _graph(node: _Node) -> Iterator[_Node]:
+    """Yield a package's dependencies, and then the package; the nearest come last."""
+    level, levels = [node], []
+    while level:
+        levels.append(level)
+        level = list({id(child): child for each in level for _, child in each.children}.values())
+    for level in reversed(levels):
+        yield from level
 
 
 def _aliases(node: _Node) -> dict[str, bytes]:
