@@ -1,4 +1,4 @@
-"""ChaCha with eight rounds, as a source of numbers that a seed determines.
+"""ChaCha as a source of numbers that a seed determines.
 
 Source: D. Bernstein, "ChaCha, a variant of Salsa20"; a counter of 64 bits, and no nonce.
 """
@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from itertools import count
 
 _CONSTANT = struct.unpack("<4I", b"expand 32-byte k")
-_DOUBLE_ROUNDS = 4
 # Which words of the state each quarter of a double round changes: columns, then diagonals.
 _QUARTERS = (
     (0, 4, 8, 12),
@@ -23,18 +22,18 @@ _QUARTERS = (
 _WORD = 0xFFFFFFFF
 
 
-def chacha8_stream(key: bytes) -> Iterator[bytes]:
-    """The key stream of a key of 32 bytes, in words of four bytes."""
+def chacha_stream(key: bytes, *, rounds: int) -> Iterator[bytes]:
+    """Yield the key stream of a key of 32 bytes, in words of four bytes; `rounds` are even."""
     key_words = struct.unpack("<8I", key)
     for number in count():
         counter = (number & _WORD, number >> 32 & _WORD)
-        for word in _block((*_CONSTANT, *key_words, *counter, 0, 0)):
+        for word in _block((*_CONSTANT, *key_words, *counter, 0, 0), rounds // 2):
             yield word.to_bytes(4, "little")
 
 
-def _block(initial: tuple[int, ...]) -> list[int]:
+def _block(initial: tuple[int, ...], double_rounds: int) -> list[int]:
     state = list(initial)
-    for _ in range(_DOUBLE_ROUNDS):
+    for _ in range(double_rounds):
         for quarter in _QUARTERS:
             _mix(state, *quarter)
     return [(word + first) & _WORD for word, first in zip(state, initial, strict=True)]

@@ -7,7 +7,7 @@ how numbers are drawn is told by `hash_prime.rs`, `hash.rs` and `wesolowski.rs` 
 import hashlib
 from collections.abc import Iterator
 
-from nexus_tools.localnet.crypto.chacha import chacha8_stream
+from nexus_tools.localnet.crypto.chacha import chacha_stream
 from nexus_tools.localnet.crypto.class_group import (
     DISCRIMINANT,
     QuadraticForm,
@@ -70,7 +70,7 @@ def hash_to_form(message: bytes) -> QuadraticForm:
 
 
 def _primes(message: bytes) -> Iterator[int]:
-    stream = chacha8_stream(hashlib.sha256(message).digest())
+    stream = chacha_stream(hashlib.sha256(message).digest(), rounds=8)
     words = -(-_FACTOR_LENGTH // _WORD_LENGTH)
     seen = 0
     while True:

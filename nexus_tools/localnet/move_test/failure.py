@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.move_test.attributes import Argument, MoveTest
+from nexus_tools.localnet.move_test.build import EXTENSION
 from nexus_tools.localnet.move_test.names import ConstantName, Names
 from nexus_tools.localnet.vm import (
     ErrorKind,
@@ -55,8 +56,8 @@ def failure_of(error: Exception) -> Failure:
     # Python's traceback goes from the caller to the callee, a call stack in Move the other way.
     frames = tuple(reversed(list(_frames(error.__traceback__))))
     if isinstance(error, MoveAbort):
-        frames = _from(error.location, frames)
-        return Failure(ABORT, str(error), error.code, frames=frames, place=_place(error.location))
+        frames, message = _from(error.location, frames), _extended(str(error))
+        return Failure(ABORT, message, error.code, frames=frames, place=_place(error.location))
     if isinstance(error, PrimitiveError):
         if error.location is not None:
             frames = _from(error.location, frames)
@@ -69,7 +70,12 @@ def failure_of(error: Exception) -> Failure:
 
 
 def _place(location: Location) -> tuple[bytes, str]:
-    return bytes(location.package), location.module
+    return bytes(location.package), _extended(location.module)
+
+
+def _extended(text: str) -> str:
+    """Return a text in which functions for tests are in the modules that they extend."""
+    return text.replace(EXTENSION, "")
 
 
 def _top(frames: tuple[Frame, ...]) -> tuple[bytes, str] | None:
@@ -79,7 +85,7 @@ def _top(frames: tuple[Frame, ...]) -> tuple[bytes, str] | None:
 def _from(location: Location, frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """The frames, of which the first is the place itself."""
     name = location.function_name or "?"
-    top = Frame(bytes(location.package), location.module, name, location.instruction)
+    top = Frame(*_place(location), name, location.instruction)
     return (top, *(frames[1:] if frames and frames[0].function == name else frames))
 
 
@@ -91,7 +97,7 @@ def _frames(traceback: TracebackType | None) -> Iterator[Frame]:
         if isinstance(function, Function) and isinstance(calls, Mapping):
             yield Frame(
                 bytes(function.module.address),
-                function.module.name,
+                _extended(function.module.name),
                 function.name,
                 calls.get(traceback.tb_lineno, 0),
             )

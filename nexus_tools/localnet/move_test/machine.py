@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from nexus_tools.bytecode import (
     CompiledModule,
     FunctionDefinition,
+    ModuleHandle,
     Visibility,
     deserialize,
     deserialize_published,
@@ -18,6 +19,7 @@ from nexus_tools.localnet.framework import FRAMEWORK_NAMES
 from nexus_tools.localnet.genesis import framework_packages
 from nexus_tools.localnet.move_test import (
     debug_natives,
+    ecdsa_natives,
     framework_natives,
     scenario_natives,
     system_natives,
@@ -33,6 +35,7 @@ from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
 TEST_NATIVES: NativeTable = {
     **NATIVES,
     **debug_natives.NATIVES,
+    **ecdsa_natives.NATIVES,
     **framework_natives.NATIVES,
     **scenario_natives.NATIVES,
     **system_natives.NATIVES,
@@ -73,16 +76,34 @@ def _tested(modules: Sequence[bytes], others: Iterable[Address]) -> dict[Address
 
 @lru_cache(maxsize=16)
 def _extended(package: MovePackage, modules: tuple[bytes, ...]) -> MovePackage:
-    compiled = [deserialize(data) for data in modules]
+    compiled = [_with_types_of_extended(deserialize(data)) for data in modules]
     # They were compiled at 0x0, and are to be called at the address of the release's package.
-    moved = [
-        relocate_module(data, module, package.id)[0]
-        for data, module in zip(modules, compiled, strict=True)
-    ]
+    moved = [relocate_module(serialize(module), module, package.id)[0] for module in compiled]
     own = [(name, _with_public_entries(data)) for name, data in package.modules]
     files = tuple(sorted((*own, *_files(compiled, moved))))
     origins = (*package.type_origins, *_origins(package.id, compiled))
     return replace(package, modules=files, type_origins=origins)
+
+
+def _with_types_of_extended(module: CompiledModule) -> CompiledModule:
+    """Return an extension whose types are those of the module that it extends.
+
+    Other code knows them so.
+    """
+    own = {definition.handle for definition in module.struct_definitions}
+    if not own or not module.name.endswith(EXTENSION):
+        return module
+    name, handle = len(module.identifiers), len(module.module_handles)
+    address = module.module_handles[module.self_handle].address
+    return replace(
+        module,
+        identifiers=(*module.identifiers, module.name.removesuffix(EXTENSION)),
+        module_handles=(*module.module_handles, ModuleHandle(address, name)),
+        datatype_handles=tuple(
+            replace(each, module=handle) if index in own else each
+            for index, each in enumerate(module.datatype_handles)
+        ),
+    )
 
 
 def _with_public_entries(data: bytes) -> bytes:
@@ -122,5 +143,6 @@ def _files(
 def _origins(package: Address, modules: Sequence[CompiledModule]) -> tuple[TypeOrigin, ...]:
     origins = []
     for module in modules:
-        origins += [TypeOrigin(module.name, name, package) for name in module.datatype_names]
+        known_as = module.name.removesuffix(EXTENSION)
+        origins += [TypeOrigin(known_as, name, package) for name in module.datatype_names]
     return tuple(origins)

@@ -26,11 +26,12 @@ _FAIL_TO_RECOVER_PUBLIC_KEY, _INVALID_SIGNATURE = 0, 1
 _SIGNATURE_LENGTH = 64
 _COST_INVALID = 100
 
-# `KECCAK256` and `SHA256` of `sui::ecdsa_k1`, and the bytes of their blocks, by which they cost.
-_HASHES: dict[int, Callable[[bytes], bytes]] = {
+HASHES: dict[int, Callable[[bytes], bytes]] = {
     0: keccak256,
     1: lambda message: hashlib.sha256(message).digest(),
 }
+"""`KECCAK256` and `SHA256` of `sui::ecdsa_k1`."""
+# The bytes of their blocks, by which they cost.
 _BLOCKS = {0: 136, 1: 64}
 
 
@@ -52,7 +53,7 @@ class EcdsaNatives(Struct, frozen=True):
         """The compressed public key that signed the message. Aborts if there is none."""
         data, signed = bytes(signature.read()), bytes(message.read())
         _charge(context, self.recover_cost, hash_function, len(signed))
-        hashing = _HASHES.get(hash_function)
+        hashing = HASHES.get(hash_function)
         if hashing is None:
             raise NativeAbort(_FAIL_TO_RECOVER_PUBLIC_KEY)
         try:
@@ -74,7 +75,7 @@ class EcdsaNatives(Struct, frozen=True):
         """Whether the signature of the message is the key's. Whatever is malformed is not."""
         data, signed = bytes(signature.read()), bytes(message.read())
         _charge(context, self.verify_cost, hash_function, len(signed))
-        hashing = _HASHES.get(hash_function)
+        hashing = HASHES.get(hash_function)
         if hashing is None or len(data) != _SIGNATURE_LENGTH:
             return False
         return self.ecdsa.verifies(bytes(public_key.read()), data, hashing(signed))

@@ -90,7 +90,7 @@ class LoadedModule:
         return self._extension.function(name) if self._extension else None
 
     def extend(self, extension: "LoadedModule") -> None:
-        """Offer the functions of another module of the package too, as those for tests alone."""
+        """Offer the functions and types of another module, too, such as those for tests alone."""
         self._extension = extension
 
     def functions(self) -> Iterator[Function]:
@@ -109,7 +109,9 @@ class LoadedModule:
         """The struct or enum with this name."""
         if name in self._structs:
             return self.struct_at(self._structs[name])
-        return self.enum_at(self._enums[name]) if name in self._enums else None
+        if name in self._enums:
+            return self.enum_at(self._enums[name])
+        return self._extension.datatype(name) if self._extension else None
 
     def datatypes(self) -> Iterator[Datatype]:
         """All structs, then all enums."""

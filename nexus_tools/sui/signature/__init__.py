@@ -1,7 +1,7 @@
 """Signatures of users: by a key, a passkey or several of them; and whose addresses they are."""
 
 from nexus_tools.ed25519 import verifies_ed25519
-from nexus_tools.sui.signature.ecdsa import verifies_ecdsa_digest
+from nexus_tools.sui.signature.ecdsa import sign_ecdsa_digest, verifies_ecdsa_digest
 from nexus_tools.sui.signature.key_signature import KeySignature
 from nexus_tools.sui.signature.multisig import MemberSignature, MultiSig
 from nexus_tools.sui.signature.multisig_public_key import MultiSigMember, MultiSigPublicKey
@@ -31,6 +31,7 @@ __all__ = [
     "UserSignature",
     "ZkLogin",
     "key_address",
+    "sign_ecdsa_digest",
     "verifies_ecdsa_digest",
     "verifies_ed25519",
 ]

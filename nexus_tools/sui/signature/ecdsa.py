@@ -50,6 +50,20 @@ def verifies_ecdsa_digest(
     return True
 
 
+def sign_ecdsa_digest(scheme: SignatureScheme, secret: bytes, digest: bytes) -> bytes:
+    """Return the deterministic signature r || s of a digest of 32 bytes. Source: RFC 6979.
+
+    Raises `ValueError` if the secret is not a scalar of the curve.
+    """
+    from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415 - 40 ms
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
+
+    key = ec.derive_private_key(int.from_bytes(secret, "big"), getattr(ec, _CURVES[scheme])())
+    algorithm = ec.ECDSA(utils.Prehashed(SHA256()), deterministic_signing=True)
+    r, s = utils.decode_dss_signature(key.sign(digest, algorithm))
+    return b"".join(scalar.to_bytes(32, "big") for scalar in (r, min(s, _ORDERS[scheme] - s)))
+
+
 def is_ecdsa_key(scheme: SignatureScheme, public_key: bytes) -> bool:
     """Whether the bytes are a compressed point of the curve."""
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - 40 ms

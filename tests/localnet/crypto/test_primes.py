@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from nexus_tools.localnet.crypto.chacha import chacha8_stream
+from nexus_tools.localnet.crypto.chacha import chacha_stream
 from nexus_tools.localnet.crypto.primes import (
     is_prime,
     is_square_modulo,
@@ -55,7 +55,7 @@ def test_symbols_of_jacobi(number, modulus, is_square):
 
 def test_the_key_stream_of_eight_rounds():
     # draft-strombergson-chacha-test-vectors-01, TC1 with 256 bits and 8 rounds.
-    stream = b"".join(islice(chacha8_stream(bytes(32)), 32))
+    stream = b"".join(islice(chacha_stream(bytes(32), rounds=8), 32))
     assert stream.hex() == (
         "3e00ef2f895f40d67f5bb8e81f09a5a12c840ec3ce9a7f3b181be188ef711a1e"
         "984ce172b9216f419f445367456d5619314a42a3da86b001387bfdb80e0cfe42"

@@ -29,7 +29,14 @@ def verdicts(builder):
 
 @pytest.mark.parametrize(
     ("module", "count"),
-    [("values", 11), ("scenarios", 5), ("utilities", 6), ("release", 9), ("modes", 1)],
+    [
+        ("values", 11),
+        ("scenarios", 5),
+        ("utilities", 6),
+        ("release", 9),
+        ("modes", 1),
+        ("signatures", 6),
+    ],
 )
 def test_functions_for_tests_do_what_the_genuine_ones_do(verdicts, module, count):
     found = {title: verdict for title, verdict in verdicts.items() if title.startswith(module)}

@@ -82,6 +82,21 @@ public native fun num_events(): u32;
 public native fun events_by_type<T: copy + drop>(): vector<T>;
 """
 
+_ECDSA_K1 = """
+public struct KeyPair has drop { private_key: vector<u8>, public_key: vector<u8> }
+
+public fun private_key(self: &KeyPair): &vector<u8> { &self.private_key }
+public fun public_key(self: &KeyPair): &vector<u8> { &self.public_key }
+
+public native fun secp256k1_sign(
+    private_key: &vector<u8>,
+    msg: &vector<u8>,
+    hash: u8,
+    recoverable: bool,
+): vector<u8>;
+public native fun secp256k1_keypair_from_seed(seed: &vector<u8>): KeyPair;
+"""
+
 _RANDOM = """
 public native fun create_for_testing(ctx: &mut TxContext);
 public native fun update_randomness_state_for_testing(
@@ -182,6 +197,7 @@ FRAMEWORK: Mapping[str, str] = {
     "sui::coin": _COIN,
     "sui::coin_registry": _COIN_REGISTRY,
     "sui::deny_list": _DENY_LIST,
+    "sui::ecdsa_k1": _ECDSA_K1,
     "sui::event": _EVENT,
     "sui::object": "public native fun last_created(ctx: &TxContext): ID;\n",
     "sui::package": _PACKAGE,
