@@ -14,7 +14,7 @@ from nexus_tools.bytecode import package_digest
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
 from nexus_tools.localnet.compiler.install import install_builder, verified_wasm
 from nexus_tools.localnet.compiler.manifest import FRAMEWORK_FOLDERS, framework_folder
-from nexus_tools.localnet.compiler.missing_names import hint_at_another_framework
+from nexus_tools.localnet.compiler.missing_names import hint_at_missing_names
 from nexus_tools.localnet.compiler.sources import published_sources, read_sources
 from nexus_tools.localnet.compiler.stubs import stubs_of
 from nexus_tools.localnet.compiler.wasm import WasmFailed, WasmInstance, WasmModule, WasmTimedOut
@@ -144,7 +144,7 @@ class MoveBuilder:
             raise _build_failed(f"the compiler failed: {error}", more) from error
         if not succeeded:
             own = not isinstance(framework, Path)
-            hint = hint_at_another_framework(output, self.release) if own else ""
+            hint = hint_at_missing_names(output, self.release, for_tests=bool(modes)) if own else ""
             raise _build_failed(output.strip(), hint)
         return _parse_output(output)
 

@@ -7,6 +7,9 @@ from nexus_tools.localnet.compiler import MoveBuilder, build_to_publish
 from nexus_tools.localnet.compiler.missing_names import missing_names
 from nexus_tools.localnet.framework import read_release, write_release
 
+MANIFEST = '[package]\nname = "sample"\nedition = "2024"\n\n[addresses]\nsample = "0x0"\n'
+WITH_SYSTEM = MANIFEST + '\n[dependencies]\nsui_system = { system = "sui_system" }\n'
+
 # Names of frameworks after 1.62.1, as packages use them, each with what the hint has to name.
 _USES = {
     "sui::scratch": "use sui::scratch; public fun f() { scratch::g() }",
@@ -19,9 +22,9 @@ _USES = {
 }
 
 
-def refusal(builder, sources):
+def refusal(builder, sources, modes=()):
     with pytest.raises(ValidationError) as caught:
-        builder.build(sources)
+        builder.build(sources, modes=modes)
     assert caught.value.code == "move_build_failed"
     return caught.value
 
@@ -56,6 +59,33 @@ def test_what_another_framework_lacks_is_said_of_its_bytecode(builder, package, 
 )
 def test_what_is_wrong_with_the_package_alone_has_no_hint_at_frameworks(builder, package, body):
     assert refusal(builder, package(body)).hint == ""
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "public fun f(_: &sui_system::sui_system::SuiSystemState) {}",
+        "use sui_system::sui_system::SuiSystemState;",
+    ],
+)
+def test_hint_names_the_system_dependency_when_the_manifest_lacks_it(builder, package, use):
+    hint = refusal(builder, package(use)).hint
+    assert hint == 'add sui_system = { system = "sui_system" } to [dependencies] of Move.toml'
+    assert builder.build(package(use, WITH_SYSTEM)).modules
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sui::coin::mint_for_testing", "sui::test_scenario", "sui_system::sui_system::validators_mut"],
+)
+def test_hint_tells_names_for_tests_from_newer_ones(builder, package, name):
+    is_member = name.count("::") == 2
+    body = f"public fun f() {{ {name}() }}" if is_member else f"use {name};"
+    manifest = WITH_SYSTEM if name.startswith("sui_system") else MANIFEST
+    hint = refusal(builder, package(body, manifest)).hint
+    assert hint == f"only tests have {name}: call it from code with #[test_only]"
+    hint = refusal(builder, package(body, manifest), modes=["some_mode"]).hint
+    assert hint == f"this test runner does not have {name}: run these tests with the Sui CLI"
 
 
 def test_a_dependency_that_does_not_compile_has_the_hint_too(builder, tmp_path):

@@ -48,3 +48,44 @@ def run(builder):
         return {result.test.name: result for result in runner.run(build.tests)}
 
     return run_tests
+
+
+@pytest.fixture
+def world(tmp_path):
+    """Writes packages: their folders with the manifest and the module `main`."""
+
+    def write(**packages):
+        for folder, (text, source) in packages.items():
+            place = tmp_path / folder.replace("__", "/")
+            (place / "sources").mkdir(parents=True)
+            (place / "Move.toml").write_text(text)
+            (place / "sources" / "main.move").write_text(source)
+        return tmp_path
+
+    return write
+
+
+@pytest.fixture
+def run_package(builder):
+    """Run the tests of the package in a folder; gives their results by name."""
+
+    from nexus_tools.localnet.compiler import read_package
+    from nexus_tools.localnet.move_test import (
+        MoveTestRunner,
+        build_dependencies,
+        build_marked,
+        build_tests,
+    )
+
+    def run_tests(folder):
+        package = read_package(folder, for_tests=True)
+        dependencies = build_dependencies(builder, package.dependencies)
+        build = build_tests(builder, package.sources, dependencies)
+
+        def marked():
+            return build_marked(builder, package.sources, dependencies)
+
+        runner = MoveTestRunner(build, seed=1, marked=marked)
+        return {result.test.name: result for result in runner.run(build.tests)}
+
+    return run_tests

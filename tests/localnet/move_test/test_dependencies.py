@@ -5,11 +5,8 @@ import pytest
 from nexus_tools.errors import NotFoundError, ValidationError
 from nexus_tools.localnet.compiler import read_package
 from nexus_tools.localnet.move_test import (
-    MoveTestRunner,
     Verdict,
     build_dependencies,
-    build_marked,
-    build_tests,
 )
 
 LIBRARY = """module library::main;
@@ -45,39 +42,6 @@ def manifest(name, dependencies="", addresses=None):
 
 
 @pytest.fixture
-def world(tmp_path):
-    """Writes packages: their folders with the manifest and the module `main`."""
-
-    def write(**packages):
-        for folder, (text, source) in packages.items():
-            place = tmp_path / folder.replace("__", "/")
-            (place / "sources").mkdir(parents=True)
-            (place / "Move.toml").write_text(text)
-            (place / "sources" / "main.move").write_text(source)
-        return tmp_path
-
-    return write
-
-
-@pytest.fixture
-def run(builder):
-    """Run the tests of the package in a folder; gives their results by name."""
-
-    def run_tests(folder):
-        package = read_package(folder, for_tests=True)
-        dependencies = build_dependencies(builder, package.dependencies)
-        build = build_tests(builder, package.sources, dependencies)
-
-        def marked():
-            return build_marked(builder, package.sources, dependencies)
-
-        runner = MoveTestRunner(build, seed=1, marked=marked)
-        return {result.test.name: result for result in runner.run(build.tests)}
-
-    return run_tests
-
-
-@pytest.fixture
 def app(world):
     """A package with the given body that depends on `library`; gives its folder."""
 
@@ -95,34 +59,34 @@ def app(world):
     return write
 
 
-def test_tests_use_a_dependency_and_what_it_has_for_tests(app, run):
+def test_tests_use_a_dependency_and_what_it_has_for_tests(app, run_package):
     body = """
     fun half(): u64 { library::main::number(8).divided(2) }
     #[test] fun halves() { assert!(half() == library::main::eight().divided(2)) }
     """
-    results = run(app(body))
+    results = run_package(app(body))
     assert {name: each.verdict for name, each in results.items()} == {"halves": Verdict.PASS}
 
 
-def test_packages_have_addresses_of_their_own(app, run):
+def test_packages_have_addresses_of_their_own(app, run_package):
     body = """
     #[test] fun own() { assert!(library::main::own() == @library && @library != @app) }
     """
-    assert run(app(body))["own"].verdict is Verdict.PASS
+    assert run_package(app(body))["own"].verdict is Verdict.PASS
 
 
-def test_errors_of_a_dependency_are_known_by_name(app, run):
+def test_errors_of_a_dependency_are_known_by_name(app, run_package):
     body = """
     #[test, expected_failure(abort_code = library::main::EZero)]
     fun zero() { library::main::eight().divided(0); }
     """
-    assert run(app(body))["zero"].verdict is Verdict.PASS
+    assert run_package(app(body))["zero"].verdict is Verdict.PASS
 
 
-def test_the_frames_of_a_dependency_have_files_and_lines(app, run):
-    explanation = run(app("#[test]\nfun zero() {\n  library::main::eight().divided(0);\n}"))[
-        "zero"
-    ].explanation
+def test_the_frames_of_a_dependency_have_files_and_lines(app, run_package):
+    explanation = run_package(
+        app("#[test]\nfun zero() {\n  library::main::eight().divided(0);\n}")
+    )["zero"].explanation
     path = "../libraries/library/sources/main.move"
     assert explanation.summary == f"aborted with EZero 3 in main::divided, {path}:10"
     assert explanation.stack == (
@@ -131,12 +95,12 @@ def test_the_frames_of_a_dependency_have_files_and_lines(app, run):
     )
 
 
-def test_functions_of_a_package_are_hidden_from_others(app, run):
+def test_functions_of_a_package_are_hidden_from_others(app, run_package):
     with pytest.raises(ValidationError, match=r"public\(package\)"):
-        run(app("#[test] fun secret() { library::main::secret() }"))
+        run_package(app("#[test] fun secret() { library::main::secret() }"))
 
 
-def test_dependencies_of_dependencies_are_found_from_their_folders(world, run):
+def test_dependencies_of_dependencies_are_found_from_their_folders(world, run_package):
     folder = world(
         app=(
             manifest("app", 'left = { local = "../left" }\nright = { local = "../a/right" }'),
@@ -161,10 +125,12 @@ def test_dependencies_of_dependencies_are_found_from_their_folders(world, run):
             ),
         ),
     )
-    assert run(folder / "app")["sum"].verdict is Verdict.PASS
+    assert run_package(folder / "app")["sum"].verdict is Verdict.PASS
 
 
-def test_dependencies_for_tests_alone_are_there_and_those_of_other_modes_are_not(world, run):
+def test_dependencies_for_tests_alone_are_there_and_those_of_other_modes_are_not(
+    world, run_package
+):
     folder = world(
         app=(
             manifest(
@@ -181,10 +147,10 @@ def test_dependencies_for_tests_alone_are_there_and_those_of_other_modes_are_not
         tests=(manifest("tests"), "module tests::main; public fun one(): u64 { 1 }"),
         older=(manifest("older"), "module older::main; public fun one(): u64 { 1 }"),
     )
-    assert run(folder / "app")["sum"].verdict is Verdict.PASS
+    assert run_package(folder / "app")["sum"].verdict is Verdict.PASS
 
 
-def test_addresses_that_are_left_open_are_filled_in(world, run):
+def test_addresses_that_are_left_open_are_filled_in(world, run_package):
     folder = world(
         app=(
             manifest(
@@ -207,7 +173,7 @@ def test_addresses_that_are_left_open_are_filled_in(world, run):
             ),
         ),
     )
-    assert run(folder / "app")["all"].verdict is Verdict.PASS
+    assert run_package(folder / "app")["all"].verdict is Verdict.PASS
 
 
 def test_an_address_that_nobody_gives_is_an_error(world):
@@ -220,7 +186,7 @@ def test_an_address_that_nobody_gives_is_an_error(world):
     assert caught.value.code == "address_unassigned"
 
 
-def test_a_published_package_keeps_its_address(world, run):
+def test_a_published_package_keeps_its_address(world, run_package):
     folder = world(
         app=(
             manifest("app", 'library = { local = "../library" }'),
@@ -241,7 +207,7 @@ def test_a_published_package_keeps_its_address(world, run):
             ),
         ),
     )
-    assert run(folder / "app")["at"].verdict is Verdict.PASS
+    assert run_package(folder / "app")["at"].verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize(
@@ -255,11 +221,11 @@ def test_a_published_package_keeps_its_address(world, run):
         ('name = "worm"\npublished-at = "0x5306"', ""),
     ],
 )
-def test_the_tested_package_is_where_its_manifest_says(world, run, head, table):
+def test_the_tested_package_is_where_its_manifest_says(world, run_package, head, table):
     """As in the unit-test runner of Sui 1.71.1."""
     text = f'[package]\n{head}\nedition = "2024"\n\n[addresses]\n{table}\n'
     body = "module worm::main;\n#[test] fun at() { assert!(@worm == @0x5306) }\n"
-    assert run(world(worm=(text, body)) / "worm")["at"].verdict is Verdict.PASS
+    assert run_package(world(worm=(text, body)) / "worm")["at"].verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize(
@@ -269,7 +235,7 @@ def test_the_tested_package_is_where_its_manifest_says(world, run, head, table):
         'Library = { local = "../library", addr_subst = { other = "library" } }',
     ],
 )
-def test_a_dependency_may_have_another_name(world, run, entry):
+def test_a_dependency_may_have_another_name(world, run_package, entry):
     folder = world(
         app=(
             manifest("app", entry),
@@ -277,10 +243,10 @@ def test_a_dependency_may_have_another_name(world, run, entry):
         ),
         library=(manifest("library"), "module library::main; public fun one(): u64 { 1 }"),
     )
-    assert run(folder / "app")["one"].verdict is Verdict.PASS
+    assert run_package(folder / "app")["one"].verdict is Verdict.PASS
 
 
-def test_modules_of_a_dependency_may_have_an_address_instead_of_a_name(world, run):
+def test_modules_of_a_dependency_may_have_an_address_instead_of_a_name(world, run_package):
     folder = world(
         app=(
             manifest("app", 'library = { local = "../library" }'),
@@ -288,10 +254,10 @@ def test_modules_of_a_dependency_may_have_an_address_instead_of_a_name(world, ru
         ),
         library=(manifest("library"), "module 0x77::main; public fun one(): u64 { 1 }"),
     )
-    assert run(folder / "app")["one"].verdict is Verdict.PASS
+    assert run_package(folder / "app")["one"].verdict is Verdict.PASS
 
 
-def test_the_framework_may_be_named_in_any_manifest(world, run):
+def test_the_framework_may_be_named_in_any_manifest(world, run_package):
     sui = (
         'Sui = { git = "https://github.com/MystenLabs/sui.git", '
         'subdir = "crates/sui-framework/packages/sui-framework", rev = "framework/testnet" }'
@@ -306,7 +272,7 @@ def test_the_framework_may_be_named_in_any_manifest(world, run):
             "module library::main; public fun one(): u64 { sui::math::max(1, 0) }",
         ),
     )
-    assert run(folder / "app")["one"].verdict is Verdict.PASS
+    assert run_package(folder / "app")["one"].verdict is Verdict.PASS
 
 
 FRAMEWORK = "https://github.com/MystenLabs/sui.git"
@@ -323,7 +289,7 @@ FOLDER = "crates/sui-framework/packages"
         'std = { system = "std" }\nsui = { system = "sui" }',
     ],
 )
-def test_the_framework_may_be_the_only_thing_that_is_not_implicit(world, run, dependencies):
+def test_the_framework_may_be_the_only_thing_that_is_not_implicit(world, run_package, dependencies):
     head = '[package]\nname = "app"\nedition = "2024"\nimplicit-dependencies = false\n'
     folder = world(
         app=(
@@ -331,10 +297,10 @@ def test_the_framework_may_be_the_only_thing_that_is_not_implicit(world, run, de
             "module app::main;\n#[test] fun one() { assert!(sui::math::max(1, 0) == 1) }\n",
         ),
     )
-    assert run(folder / "app")["one"].verdict is Verdict.PASS
+    assert run_package(folder / "app")["one"].verdict is Verdict.PASS
 
 
-def test_the_system_may_be_named_as_such(world, run):
+def test_the_system_may_be_named_as_such(world, run_package):
     folder = world(
         app=(
             manifest("app", 'sui_system = { system = "sui_system" }'),
@@ -345,7 +311,7 @@ def test_the_system_may_be_named_as_such(world, run):
             ),
         ),
     )
-    assert run(folder / "app")["one"].verdict is Verdict.PASS
+    assert run_package(folder / "app")["one"].verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize(
@@ -409,6 +375,29 @@ def test_a_manifest_that_cannot_be_read_is_named(world, text):
     assert caught.value.code == "manifest_invalid"
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            '[package]\nname = "app"\n\n[addresses]\napp = "0x"\n',
+            (
+                "Move.toml:5: addresses.app: expected an address with up to 64 hexadecimal"
+                " digits, got '0x'"
+            ),
+        ),
+        (
+            '[package]\nname = "app"\n[dependencies]\na = { local = "a", modes = 5 }\n',
+            "Move.toml:4: dependencies.a.modes: expected a list, got 5",
+        ),
+    ],
+)
+def test_manifest_error_names_the_line_and_the_entry(world, text, problem):
+    folder = world(app=(text, "module app::main;"))
+    with pytest.raises(ValidationError) as caught:
+        read_package(folder / "app", for_tests=True)
+    assert caught.value.message.endswith(problem)
+
+
 def test_a_dependency_that_does_not_compile_is_named(app, builder):
     folder = app("")
     source = folder.parent / "libraries" / "library" / "sources" / "main.move"
@@ -433,21 +422,23 @@ def with_tests_of_its_own(world, of_library):
     return folder / "app"
 
 
-def test_tests_use_the_test_modules_of_a_dependency(world, run):
+def test_tests_use_the_test_modules_of_a_dependency(world, run_package):
     helpers = (
         "#[test_only]\nmodule library::helpers;\n"
         "public fun eight(): u64 { library::main::four() * 2 }\n"
     )
-    results = run(with_tests_of_its_own(world, helpers))
+    results = run_package(with_tests_of_its_own(world, helpers))
     assert {name: each.verdict for name, each in results.items()} == {"all": Verdict.PASS}
 
 
-def test_a_test_of_a_dependency_that_its_other_tests_call_is_there_and_is_not_run(world, run):
+def test_a_test_of_a_dependency_that_its_other_tests_call_is_there_and_is_not_run(
+    world, run_package
+):
     helpers = (
         "#[test_only]\nmodule library::helpers;\n"
         "#[test] public fun base() { assert!(library::main::four() == 4) }\n"
         "public fun eight(): u64 { base(); 8 }\n"
     )
-    results = run(with_tests_of_its_own(world, helpers))
+    results = run_package(with_tests_of_its_own(world, helpers))
     assert list(results) == ["all"]
     assert results["all"].verdict is Verdict.PASS
