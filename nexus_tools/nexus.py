@@ -25,6 +25,7 @@ from nexus_tools.package import (
     LockDeployment,
     Publisher,
     RegistryEvent,
+    check_compatibility,
     event_filter,
     parse_event,
 )
@@ -111,13 +112,15 @@ class Nexus:
 
         Networks, keys and deployments are found by name where the command line finds them. A
         pysui configuration brings its active profile and, if no other is given, its active key.
-        Raises `network_unknown`, `account_unknown`, `package_not_published`.
+        Raises `network_unknown`, `account_unknown`, `package_not_published` and
+        `package_incompatible`.
         """
         network, signer = _resolve(where, key)
         async with SuiClient(network, signer) as client:
             if deployment is None:
                 chain_id = await client.chain_id()
                 deployment = Settings.load().find_deployment(network.name, chain_id)
+            await check_compatibility(client, deployment)
             yield cls(client, deployment)
 
     @classmethod

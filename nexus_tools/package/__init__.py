@@ -5,8 +5,14 @@ with them are the verbs of `registry`.
 """
 
 from nexus_tools.package.aborts import code_of, explain_abort, kind_of
-from nexus_tools.package.compiled import CompiledPackage, load_package, load_workflows
-from nexus_tools.package.deployment import PACKAGE_NAMES, Deployment, Part
+from nexus_tools.package.compatibility import check_compatibility
+from nexus_tools.package.compiled import (
+    PACKAGE_NAMES,
+    CompiledPackage,
+    load_package,
+    load_workflows,
+)
+from nexus_tools.package.deployment import Deployment, Part
 from nexus_tools.package.discovery import find_workflows, newest
 from nexus_tools.package.events import RegistryEvent, event_filter, parse_event
 from nexus_tools.package.ids import dag_id, fqn_field_id, leader_id, name_id, tool_id
@@ -48,6 +54,7 @@ __all__ = [
     "UpgradeLocks",
     "UpgradeResult",
     "Upgrades",
+    "check_compatibility",
     "code_of",
     "dag_id",
     "event_filter",

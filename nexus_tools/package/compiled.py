@@ -13,6 +13,9 @@ from nexus_tools.errors import NotFoundError
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.object import MovePackage, Object
 
+PACKAGE_NAMES = ("nexus_tools", "nexus_workflows")
+"""What the manifests of our packages call them."""
+
 _OURS = "nexus_tools.package"
 _WORKFLOWS = "nexus_tools.package.workflows"
 
@@ -76,6 +79,13 @@ def load_package(home: str = _OURS) -> CompiledPackage:
         document["compiler"],
         {name: Address.parse(each) for name, each in document["needs"].items()},
     )
+
+
+def shipped_digest(name: str) -> str:
+    """Return the package digest in hex of one of our packages, by the name of its manifest."""
+    home = dict(zip(PACKAGE_NAMES, (_OURS, _WORKFLOWS), strict=True))[name]
+    document = json.loads((files(home) / "bytecode" / "package.json").read_text(encoding="utf-8"))
+    return str(document["digest"])
 
 
 def load_workflows(tools: Package) -> CompiledPackage:

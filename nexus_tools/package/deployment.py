@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from nexus_tools.bindings.runtime import Decoder, MoveStruct, Package, Types
 from nexus_tools.client import Executed
 from nexus_tools.errors import NexusError, NotFoundError, ValidationError
+from nexus_tools.package.compiled import PACKAGE_NAMES
 from nexus_tools.package.move import TYPES, workflows
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import Codec
@@ -19,10 +20,6 @@ from nexus_tools.sui.object import MoveObject, Object
 from nexus_tools.sui.type_tag import StructTag
 
 Kind = TypeVar("Kind", bound=MoveStruct)
-
-
-PACKAGE_NAMES = ("nexus_tools", "nexus_workflows")
-"""What the manifests of our packages call them."""
 
 
 _NOUNS = {

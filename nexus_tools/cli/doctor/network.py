@@ -104,11 +104,15 @@ async def _money(session: Session, client: "SuiClient") -> AsyncIterator[Finding
 
 
 async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Finding]:
+    from nexus_tools.package import check_compatibility
+
     try:
         deployment = await session.deployment(client)
+        await check_compatibility(client, deployment)
     except NexusError as error:
         remedy = f"nexus-tools package publish -n {client.network.name}"
-        yield problem("package", error.message, remedy)
+        is_published = error.code == "package_incompatible"
+        yield problem("package", error.message, error.hint if is_published else remedy)
         return
     yield ok("package", f"published as {deployment.original_id}")
     yield await _upgrades(session, client, deployment)

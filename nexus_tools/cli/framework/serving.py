@@ -223,6 +223,7 @@ class Serving:
     ) -> AsyncIterator[None]:
         """The time in which the server does as its tools have it on chain."""
         from nexus_tools.cli.leader_names import find_leaders
+        from nexus_tools.package import check_compatibility
         from nexus_tools.registry import LeaderRegistry
         from nexus_tools.served_tools import ServedTools
 
@@ -231,6 +232,7 @@ class Serving:
         async with session.client(endures=True) as client:
             with session.output.progress(f"asking {client.network.name}"):
                 deployment = await session.deployment(client)
+                await check_compatibility(client, deployment)
                 leaders = LeaderRegistry(client, deployment)
                 forgiven = await find_leaders(leaders, self.forgive)
             _forgive(signatures, forgiven, session.output)

@@ -134,12 +134,14 @@ class Session:
     async def nexus(self, *, signing: bool = True, endures: bool = False) -> AsyncIterator["Nexus"]:
         """The tools, leaders and invocations on the network, by a connection as of `client`."""
         from nexus_tools.nexus import Nexus
+        from nexus_tools.package import check_compatibility
 
         if self.wallet_name is not None:
             self.own_address()  # a misspelt one is refused by what only reads, too
         async with self.client(signing=signing, endures=endures) as client:
             with self.output.progress(f"asking {client.network.name}"):
                 deployment = await self._known_deployment(client)
+                await check_compatibility(client, deployment)
             yield Nexus(client, deployment, dry_run=self.dry_run)
 
     async def _known_deployment(self, client: "SuiClient") -> "Deployment":
