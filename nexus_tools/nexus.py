@@ -19,6 +19,7 @@ from nexus_tools.client import (
     network_and_key,
     request_sui,
 )
+from nexus_tools.directories import cache_directory
 from nexus_tools.errors import NotNowError, UsageError
 from nexus_tools.package import (
     Deployment,
@@ -120,7 +121,7 @@ class Nexus:
             if deployment is None:
                 chain_id = await client.chain_id()
                 deployment = Settings.load().find_deployment(network.name, chain_id)
-            await check_compatibility(client, deployment)
+            await check_compatibility(client, deployment, cache_directory())
             yield cls(client, deployment)
 
     @classmethod

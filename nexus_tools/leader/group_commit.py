@@ -112,7 +112,7 @@ def _open(path: Path, schema: str, version: int) -> sqlite3.Connection:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        _check_version(connection, version)
+        _check_version(connection, path, version)
         script = f"BEGIN EXCLUSIVE; {schema} PRAGMA user_version = {version}; COMMIT;"
         connection.executescript(script)
     except sqlite3.Error as error:
@@ -137,10 +137,16 @@ def _keep_private(path: Path) -> None:
             _log.warning("journal_was_exposed", file=str(each), now="0600")
 
 
-def _check_version(connection: sqlite3.Connection, version: int) -> None:
+def _check_version(connection: sqlite3.Connection, path: Path, version: int) -> None:
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found not in (0, version):
-        raise sqlite3.DatabaseError(f"it has the format {found}, not {version}")
+        connection.close()
+        raise UsageError(
+            "journal_format_unsupported",
+            f"the journal {path} has format {found}, and this release reads format {version}",
+            hint="finish its work with the release of nexus-tools that wrote it, or name a new file"
+            " with --journal",
+        )
 
 
 def _invalid(path: Path, error: Exception) -> UsageError:

@@ -14,7 +14,6 @@ from nexus_tools.bytecode import (
     relocate,
 )
 from nexus_tools.client import SuiClient
-from nexus_tools.directories import cache_directory
 from nexus_tools.errors import ValidationError
 from nexus_tools.package.compiled import (
     PACKAGE_NAMES,
@@ -30,21 +29,21 @@ from nexus_tools.version import __version__
 _FOLDER = "compatible-packages"
 
 
-async def check_compatibility(client: SuiClient, deployment: Deployment) -> None:
-    """Check that the deployed packages fit this release, once for each package on this machine.
+async def check_compatibility(client: SuiClient, deployment: Deployment, cache: Path) -> None:
+    """Check that the deployed packages fit this release, once for each package and cache folder.
 
     A package fits if it could be an upgrade of the one that ships with this release: it has the
     same layouts and functions, and may have more. Sui never changes a published package, so the
-    result is kept in the cache folder. Raises `package_incompatible`.
+    result is kept in the folder `cache`. Raises `package_incompatible`.
     """
     packages = deployment.by_name()
-    unknown = [name for name, package in packages.items() if not _is_known(package, name)]
+    unknown = [name for name, package in packages.items() if not _is_known(cache, package, name)]
     values = await client.objects([packages[name].id for name in unknown]) if unknown else ()
     for name, value in zip(unknown, values, strict=True):
         if value is None or not isinstance(value.data, MovePackage):
             continue  # the first call says that the package does not exist
         _check(value.data, _shipped(deployment, name), name)
-        _remember(packages[name], name)
+        _remember(cache, packages[name], name)
 
 
 def _shipped(deployment: Deployment, name: str) -> CompiledPackage:
@@ -73,18 +72,18 @@ def _modules(codes: Iterable[bytes]) -> dict[str, CompiledModule]:
     return {module.name: module for module in map(deserialize, codes)}
 
 
-def _place(package: Package) -> Path:
-    return cache_directory() / _FOLDER / str(package.id)
+def _place(cache: Path, package: Package) -> Path:
+    return cache / _FOLDER / str(package.id)
 
 
-def _is_known(package: Package, name: str) -> bool:
+def _is_known(cache: Path, package: Package, name: str) -> bool:
     with suppress(OSError):
-        return _place(package).read_text("utf-8") == shipped_digest(name)
+        return _place(cache, package).read_text("utf-8") == shipped_digest(name)
     return False
 
 
-def _remember(package: Package, name: str) -> None:
+def _remember(cache: Path, package: Package, name: str) -> None:
     with suppress(OSError):  # a home that cannot be written to costs one read per command
-        place = _place(package)
+        place = _place(cache, package)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(shipped_digest(name), encoding="utf-8")

@@ -214,13 +214,13 @@ async def test_a_file_that_is_no_journal_is_refused(tmp_path, content):
     assert caught.value.code == "journal_invalid"
 
 
-async def test_a_journal_of_another_format_is_refused(reopen, tmp_path):
+async def test_journal_refuses_a_file_of_another_format(reopen, tmp_path):
     await (await reopen()).close()
     with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as connection:
         connection.execute("PRAGMA user_version = 7")
     with pytest.raises(UsageError, match="format 7") as caught:
         await Journal.open(tmp_path / "journal.sqlite", IDENTITY)
-    assert caught.value.code == "journal_invalid"
+    assert caught.value.code == "journal_format_unsupported"
 
 
 async def test_a_folder_that_does_not_exist_is_refused(tmp_path):

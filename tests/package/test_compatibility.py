@@ -8,13 +8,6 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.package import Publisher, check_compatibility, load_package
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    """Point the cache to an empty folder; return that folder."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path
-
-
 def changed_package(change):
     """Return the shipped package after `change` of one module's names: old -> new."""
 
@@ -35,7 +28,7 @@ def changed_package(change):
     ],
 )
 async def test_check_raises_when_a_package_has_another_layout_or_lacks_a_function(
-    user, change, reason
+    user, tmp_path, change, reason
 ):
     names = {name: new for (_, name), new in change.items()}
     every = {
@@ -46,28 +39,29 @@ async def test_check_raises_when_a_package_has_another_layout_or_lacks_a_functio
     deployment = (await Publisher(user).publish_tools(changed_package(every))).deployment
     for _ in range(2):  # the second check does not come from the cache either
         with pytest.raises(ValidationError, match=reason) as caught:
-            await check_compatibility(user, deployment)
+            await check_compatibility(user, deployment, tmp_path)
         assert caught.value.code == "package_incompatible"
         assert str(deployment.package_id) in caught.value.message
         assert "package publish" in caught.value.hint
 
 
-async def test_check_accepts_the_shipped_package_and_its_upgrades(admin, chain, next_package):
-    await check_compatibility(admin, chain.deployment)
+async def test_check_accepts_the_shipped_package_and_its_upgrades(
+    admin, chain, next_package, tmp_path
+):
+    await check_compatibility(admin, chain.deployment, tmp_path)
     upgraded = await Publisher(admin).upgrade(next_package, chain.deployment)
-    await check_compatibility(admin, upgraded.deployment)
+    await check_compatibility(admin, upgraded.deployment, tmp_path)
 
 
-async def test_check_reads_each_package_once(admin, chain, cache, monkeypatch):
-    await check_compatibility(admin, chain.deployment)
+async def test_check_reads_each_package_once(admin, chain, tmp_path, monkeypatch):
+    await check_compatibility(admin, chain.deployment, tmp_path)
     monkeypatch.setattr(admin, "objects", None)
-    await check_compatibility(admin, chain.deployment)
-    assert {path.name for path in (cache / "nexus-tools").rglob("0x*")} == {
+    await check_compatibility(admin, chain.deployment, tmp_path)
+    assert {path.name for path in tmp_path.rglob("0x*")} == {
         str(package.id) for _, package in chain.deployment.packages
     }
 
 
-async def test_check_works_when_the_cache_cannot_be_written(admin, chain, cache, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache / "file"))
-    (cache / "file").write_text("no folder")
-    await check_compatibility(admin, chain.deployment)
+async def test_check_works_when_the_cache_cannot_be_written(admin, chain, tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    await check_compatibility(admin, chain.deployment, tmp_path / "file")

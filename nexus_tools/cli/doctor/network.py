@@ -11,6 +11,7 @@ from nexus_tools.cli.collateral import suspensions
 from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
 from nexus_tools.cli.framework import Session
 from nexus_tools.cli.tool_health import healths
+from nexus_tools.directories import cache_directory
 from nexus_tools.errors import NexusError
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Findi
 
     try:
         deployment = await session.deployment(client)
-        await check_compatibility(client, deployment)
+        await check_compatibility(client, deployment, cache_directory())
     except NexusError as error:
         remedy = f"nexus-tools package publish -n {client.network.name}"
         is_published = error.code == "package_incompatible"

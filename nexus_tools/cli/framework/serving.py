@@ -14,6 +14,7 @@ from nexus_tools import environment
 from nexus_tools.cli.framework.completing import complete_networks
 from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.parameters import FILE, LOG_FORMAT
+from nexus_tools.directories import cache_directory
 from nexus_tools.embedded_server import host_and_port, listening_socket, url_of
 from nexus_tools.errors import UsageError, ValidationError
 
@@ -232,7 +233,7 @@ class Serving:
         async with session.client(endures=True) as client:
             with session.output.progress(f"asking {client.network.name}"):
                 deployment = await session.deployment(client)
-                await check_compatibility(client, deployment)
+                await check_compatibility(client, deployment, cache_directory())
                 leaders = LeaderRegistry(client, deployment)
                 forgiven = await find_leaders(leaders, self.forgive)
             _forgive(signatures, forgiven, session.output)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nexus_tools import environment
 from nexus_tools.cli.framework.output import Output, plain
+from nexus_tools.directories import cache_directory
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.running_localnet import START_HINT
 from nexus_tools.settings import Settings
@@ -141,7 +142,7 @@ class Session:
         async with self.client(signing=signing, endures=endures) as client:
             with self.output.progress(f"asking {client.network.name}"):
                 deployment = await self._known_deployment(client)
-                await check_compatibility(client, deployment)
+                await check_compatibility(client, deployment, cache_directory())
             yield Nexus(client, deployment, dry_run=self.dry_run)
 
     async def _known_deployment(self, client: "SuiClient") -> "Deployment":

@@ -3,10 +3,13 @@
 It refuses signatures whose s is in the upper half of the order.
 """
 
+import hashlib
+from collections.abc import Callable
 from contextlib import suppress
 
 from msgspec import Struct
 
+from nexus_tools.localnet.crypto.keccak import keccak256
 from nexus_tools.localnet.crypto.weierstrass import (
     SECP256K1,
     SECP256R1,
@@ -20,6 +23,13 @@ from nexus_tools.sui.signature import SignatureScheme, sign_ecdsa_digest, verifi
 # is less than.
 _RECOVERY_IDS = range(4)
 _SECRET_LENGTH = 32
+
+
+HASHES: dict[int, Callable[[bytes], bytes]] = {
+    0: keccak256,
+    1: lambda message: hashlib.sha256(message).digest(),
+}
+"""`KECCAK256` and `SHA256` of `sui::ecdsa_k1`."""
 
 
 class MalformedSignature(Exception):  # noqa: N818 - it says what was given

@@ -4,9 +4,8 @@ Source: `sui-move-natives`, `crypto/ecdsa_k1.rs`. Test functions cost no gas.
 """
 
 from nexus_tools.localnet.crypto.chacha import chacha_stream
-from nexus_tools.localnet.crypto.ecdsa import ECDSA_K1, InvalidSecret
+from nexus_tools.localnet.crypto.ecdsa import ECDSA_K1, HASHES, InvalidSecret
 from nexus_tools.localnet.natives import natives_of
-from nexus_tools.localnet.natives.sui_ecdsa_k1 import HASHES
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference, TypeArguments, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK
 

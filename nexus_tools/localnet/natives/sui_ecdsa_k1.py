@@ -4,13 +4,9 @@ Source: `crypto/ecdsa_k1.rs` and `ecdsa_r1.rs` of `sui-move-natives`; the native
 the same but for their costs.
 """
 
-import hashlib
-from collections.abc import Callable
-
 from msgspec import Struct
 
-from nexus_tools.localnet.crypto.ecdsa import ECDSA_K1, Ecdsa, MalformedSignature
-from nexus_tools.localnet.crypto.keccak import keccak256
+from nexus_tools.localnet.crypto.ecdsa import ECDSA_K1, HASHES, Ecdsa, MalformedSignature
 from nexus_tools.localnet.crypto.weierstrass import SECP256K1, NoPublicKey
 from nexus_tools.localnet.natives.gas import charge, charge_blocks
 from nexus_tools.localnet.natives.table import natives_of
@@ -26,11 +22,6 @@ _FAIL_TO_RECOVER_PUBLIC_KEY, _INVALID_SIGNATURE = 0, 1
 _SIGNATURE_LENGTH = 64
 _COST_INVALID = 100
 
-HASHES: dict[int, Callable[[bytes], bytes]] = {
-    0: keccak256,
-    1: lambda message: hashlib.sha256(message).digest(),
-}
-"""`KECCAK256` and `SHA256` of `sui::ecdsa_k1`."""
 # The bytes of their blocks, by which they cost.
 _BLOCKS = {0: 136, 1: 64}
 

@@ -1,0 +1,47 @@
+"""Commands on a deployment that another release has published."""
+
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+
+from nexus_tools import package
+from nexus_tools.bytecode import deserialize, serialize
+from nexus_tools.package import load_package
+
+
+@pytest.fixture
+def deployed_by_another_release(author, monkeypatch):
+    """Publish packages in which a collateral has a field with another name."""
+
+    def renamed(code):
+        module = deserialize(code)
+        if module.name != "collateral":
+            return code
+        names = tuple("lost" if name == "held_back_mist" else name for name in module.identifiers)
+        return serialize(structs.replace(module, identifiers=names))
+
+    shipped = load_package()
+    other = replace(shipped, modules=tuple(map(renamed, shipped.modules)))
+    assert other.modules != shipped.modules
+    with monkeypatch.context() as patched:
+        patched.setattr(package, "load_package", lambda: other)
+        return author.json("package", "publish", "--again", "--free", "--yes")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("tool", "list"), ("leader", "status"), ("status",), ("tool", "invoke", "xyz.example.add@1")],
+)
+def test_command_names_the_incompatible_package(author, deployed_by_another_release, command):
+    result = author.run(*command, "--json")
+    assert (result.code, result.error["code"]) == (7, "package_incompatible")
+    assert deployed_by_another_release["package_id"] in result.error["message"]
+    assert "collateral: the type" in result.error["message"]
+    assert "nexus-tools package publish" in result.error["hint"]
+
+
+def test_doctor_names_the_incompatible_package(author, deployed_by_another_release):
+    result = author.run("doctor")
+    assert deployed_by_another_release["package_id"] in result.stdout + result.stderr
+    assert result.code == 1
