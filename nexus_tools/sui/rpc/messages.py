@@ -18,6 +18,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 from msgspec import Struct
 
+from nexus_tools.errors import UsageError
 from nexus_tools.sui.rpc.generated_code import read_generated_code
 from nexus_tools.sui.rpc.written_definitions import (
     FORKING_FILE,
@@ -25,6 +26,9 @@ from nexus_tools.sui.rpc.written_definitions import (
     REFLECTION_FILES,
     written_definitions,
 )
+
+TESTED_PYSUI = ">=1.3,<=1.5.1"
+"""The versions of pysui whose generated code was read and compared with their own classes."""
 
 Message = Any
 """A protobuf message. Its class is made at run time, so the type checker knows no fields."""
@@ -78,10 +82,20 @@ class Messages(Struct, frozen=True):
 
 @cache
 def load_messages() -> Messages:
-    """The message classes, which are made once in a process."""
+    """Return the message classes, which are made once in a process.
+
+    Raises `pysui_unsupported` if pysui's code does not define them in the known form.
+    """
     pool = DescriptorPool()
-    for file in _definitions():
-        pool.AddSerializedFile(file.SerializeToString())
+    try:
+        for file in _definitions():
+            pool.AddSerializedFile(file.SerializeToString())
+    except (ImportError, OSError, ValueError, LookupError, TypeError) as error:
+        raise UsageError(
+            "pysui_unsupported",
+            f"cannot read Sui's gRPC interface from the installed pysui: {error}",
+            hint=f"install a version that is known to work: pip install 'pysui{TESTED_PYSUI}'",
+        ) from error
     procedures = {found.path: found for found in _procedures(pool)}
     services = frozenset(each.service for each in procedures.values())
     return Messages(pool, procedures, services)

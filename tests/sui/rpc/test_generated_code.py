@@ -4,13 +4,16 @@ What it does not say, which enums the `.proto` files nest, is as in github.com/M
 """
 
 import dataclasses
+import sys
 
 import betterproto2
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from pysui.sui.sui_grpc.suimsgs.sui.rpc import v2
 
+from nexus_tools.errors import UsageError
 from nexus_tools.sui.rpc import load_messages
+from nexus_tools.sui.rpc.messages import TESTED_PYSUI
 
 NESTED_ENUMS = {
     "AccumulatorWrite": {"AccumulatorOperation", "AccumulatorValue"},
@@ -160,3 +163,17 @@ def test_procedures_are_those_of_sui_and_say_whether_they_stream(messages):
         "SubscribeTransactions",
         "SubscribeEvents",
     }
+
+
+def test_load_names_the_tested_versions_when_pysui_has_another_form(tmp_path, monkeypatch):
+    package = tmp_path / "pysui"
+    folder = package / "sui" / "sui_grpc" / "suimsgs" / "google" / "rpc"
+    folder.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (folder / "__init__.py").write_text("class Status(Message):\n    code = new_form(1)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pysui")
+    with pytest.raises(UsageError, match="gRPC interface") as caught:
+        load_messages.__wrapped__()
+    assert caught.value.code == "pysui_unsupported"
+    assert f"pysui{TESTED_PYSUI}" in caught.value.hint
