@@ -6,14 +6,37 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
-from nexus_tools.errors import UnreachableError, UsageError, ValidationError
+from nexus_tools.cli.framework import Session
+from nexus_tools.errors import NexusError, UnreachableError, UsageError, ValidationError
 from nexus_tools.tool import ToolDefinition, protocol
 from nexus_tools.toolkit import FailedError, Probe
 
 _MAX_TOOLS = 10_000
+
+
+def check_tool_url(session: Session, url: str) -> None:
+    """Raise `url_invalid` for a URL without a scheme, or for that of the network's own node."""
+    if "://" not in url:
+        message = f"{url[:200]!r} is not a URL: the scheme is missing"
+        raise UsageError("url_invalid", message, hint=f"Write http://{url[:200]}, or https.")
+    try:
+        network = session.network()
+    except NexusError:
+        return  # without a network there is no node to confuse the server with
+    if _host_and_port(url) == _host_and_port(network.url):
+        raise UsageError(
+            "url_invalid",
+            f"{url[:200]} is the Sui node of the network {network.name}, not a tool server",
+            hint="Name the URL that `nexus-tools tool serve` prints.",
+        )
+
+
+def _host_and_port(url: str) -> str:
+    return urlsplit(url).netloc.replace("localhost", "127.0.0.1")
 
 
 @asynccontextmanager
