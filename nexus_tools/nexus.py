@@ -161,9 +161,10 @@ class Nexus:
         that `Invocations.leaders_for` draws. Inputs that the tool's schema refuses are not paid
         for. What no leader closed in time expires: the refund is whole. Whoever cancels it leaves
         the invocation to `Invocations.mine`. Where answers have to be signed, the chain verified it
-        and keeps no signature: that of the answer is None. Raises `InvocationFailedError`,
-        `input_invalid`, `tool_unknown`, `not_closed` if no leader works, and as
-        `Invocations.request`.
+        and keeps no signature: that of the answer is None. An answer that breaks the tool's output
+        schema stays on chain, and in `OutputInvalidError.answer`. Raises `InvocationFailedError`,
+        `OutputInvalidError`, `input_invalid`, `tool_unknown`, `not_closed` if no leader works, and
+        as `Invocations.request`.
         """
         tool = await self.tools.get(fqn)
         InterfaceValidator(tool.definition.parse()).check_input(dict(inputs))

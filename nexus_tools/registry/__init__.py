@@ -1,6 +1,7 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.answers import OutputInvalidError, invalid_answers
 from nexus_tools.registry.asks import Asks, Question
 from nexus_tools.registry.consent import DEFAULT_STEPS
 from nexus_tools.registry.cron import cron_times
@@ -97,6 +98,7 @@ __all__ = [
     "LeaderRegistry",
     "ListedExecution",
     "MoveFunctionCall",
+    "OutputInvalidError",
     "PublishResult",
     "PublishedWorkflow",
     "Question",
@@ -128,6 +130,7 @@ __all__ = [
     "closed_with",
     "cron_times",
     "execution_cost",
+    "invalid_answers",
     "open_call",
     "outcome_of",
     "placed",

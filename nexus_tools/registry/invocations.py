@@ -33,6 +33,7 @@ from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.state import State
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports
+from nexus_tools.registry.answers import invalid_answers
 from nexus_tools.registry.invocation_commands import add_outcome, add_request, quote_mist
 from nexus_tools.registry.invocation_history import (
     History,
@@ -197,12 +198,16 @@ class Invocations(PackageClient):
     async def outcome(self, invocation: Address) -> Outcome:
         """What a closed invocation came to, with the detail of a failure.
 
-        Raises `invocation_unknown` or `not_closed`.
+        Raises `invocation_unknown`, `not_closed`, or `output_invalid` for an answer that breaks the
+        tool's output schema: see `OutputInvalidError`.
         """
         value = await self.client.object(invocation)
         if value is None:
             raise unknown_invocation(invocation)
-        outcome = outcome_of(self.deployment.decode(value, Invocation))
+        found = self.deployment.decode(value, Invocation)
+        for error in (await invalid_answers(self, [found])).values():
+            raise error
+        outcome = outcome_of(found)
         if isinstance(outcome, Answer) or outcome.reason is FailureReason.EXPIRED:
             return outcome
         failed = await self._closing(value)
@@ -264,8 +269,8 @@ class Invocations(PackageClient):
     async def wait(self, invocation: Address) -> Outcome:
         """What an invocation came to, once it is closed.
 
-        Raises `invocation_unknown`, or `not_closed` when no leader can close it any more: then
-        `delete` brings back what was prepaid.
+        Raises `invocation_unknown`, `output_invalid` as `outcome` does, or `not_closed` when no
+        leader can close it any more: then `delete` brings back what was prepaid.
         """
         found = await self.get(invocation)
         left_ms = found.expires_at_ms - await self.client.now_ms()

@@ -5,7 +5,14 @@ from contextlib import aclosing
 import pytest
 from pysui import GroupProtocol, NetworkType, PysuiConfiguration
 
-from nexus_tools import InvocationFailedError, KeyPair, Nexus, domain_proof
+from nexus_tools import (
+    Answer,
+    InvocationFailedError,
+    KeyPair,
+    Nexus,
+    OutputInvalidError,
+    domain_proof,
+)
 from nexus_tools.client import Cursor, Network
 from nexus_tools.domain_proof import ProofState
 from nexus_tools.errors import (
@@ -273,6 +280,24 @@ async def test_a_failure_is_raised_and_its_invocation_deleted(nexus):
             await nexus.invoke(DOUBLE, {"number": 1})
     assert caught.value.failure.reason is FailureReason.HTTP_ERROR
     assert await nexus.invocations.mine() == ()
+
+
+async def test_invoke_refuses_an_answer_that_breaks_the_output_schema(
+    nexus, localnet, leader_key, resting_leader
+):
+    await nexus.tools.register(double.definition(URL))
+    invoking = asyncio.create_task(nexus.invoke(DOUBLE, {"number": 1}))
+    async with aclosing(nexus.events(InvocationRequested, after=Cursor.beginning())) as events:
+        requested = (await anext(events)).event.invocation
+    answer = Answer("no_such", {"value": 2})
+    async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as leading:
+        await leading.invocations.close(resting_leader, {requested: answer})
+    with pytest.raises(OutputInvalidError) as caught:
+        await invoking
+    assert (caught.value.answer, caught.value.invocation) == (answer, requested)
+    assert "is not a variant of the tool; it has ok" in caught.value.message
+    [kept] = await nexus.invocations.mine()  # it stays on chain for inspection
+    assert kept.id == requested
 
 
 @pytest.mark.usefixtures("resting_leader")

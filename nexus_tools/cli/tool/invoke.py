@@ -1,7 +1,7 @@
 """`nexus-tools tool invoke`: request an invocation on chain, and wait for its outcome."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from nexus_tools.package.move.tool import Tool
     from nexus_tools.registry import Invocations
     from nexus_tools.sui.address import Address
+    from nexus_tools.tool import Outcome
 
 
 @click.command()
@@ -71,8 +72,9 @@ async def command(
     It names one leader or two, in this order: the first of those given with --leader, or in the
     setting `leaders`, that are active and that the tool accepts; else some by what they did.
     What is prepaid and not needed comes back when the invocation is closed. An error variant is an
-    answer like any other; if the invocation fails, the exit code is 1. Of a tool with a price the
-    domain is asked first: you are warned if it lists others as owners.
+    answer like any other; if the invocation fails, the exit code is 1, and 7 if the answer breaks
+    the tool's output schema. Of a tool with a price the domain is asked first: you are warned if it
+    lists others as owners.
     """
     from nexus_tools.registry import DEFAULT_OUTCOME_BYTES
     from nexus_tools.tool import ToolFqn
@@ -172,18 +174,22 @@ async def _finish(
     *,
     delete: bool,
 ) -> None:
-    """Wait for the outcome, and print it with all that was paid. Raises `InvocationFailedError`."""
-    from nexus_tools.registry import InvocationFailedError
+    """Wait for the outcome, and print it with all that was paid.
+
+    Raises `InvocationFailedError`, or `OutputInvalidError`: then the invocation is not deleted.
+    """
+    from nexus_tools.registry import InvocationFailedError, OutputInvalidError
     from nexus_tools.sui.address import Address
     from nexus_tools.tool import Failure, FailureReason
 
     place = Address.parse(facts["invocation"])
-    with session.output.progress("waiting for a leader"):
+    outcome: Outcome | None = None
+    with session.output.progress("waiting for a leader"), suppress(OutputInvalidError):
         outcome = await invocations.wait(place)
-    document = await read_outcome(invocations, place)
+    document, invalid = await read_outcome(invocations, place)
     transactions = {"request": sent_record(sent), "close": {"digest": document.pop("digest")}}
     paid = facts["prepaid_mist"] - document["refund_mist"] + sent.cost.net
-    if delete:
+    if delete and not invalid:
         with session.output.progress("deleting the invocation"):
             deleted = await invocations.delete(place)
         transactions["delete"] = sent_record(deleted)
@@ -191,6 +197,8 @@ async def _finish(
     document |= {"transactions": transactions, "paid_mist": paid}
     lines = {f"{verb} digest": one["digest"] for verb, one in transactions.items()}
     print_outcome(session.output, document, **lines, paid=units.sui(paid))
+    if invalid:
+        raise invalid
     if isinstance(outcome, Failure):
         failed = InvocationFailedError(place, outcome)
         if outcome.reason is FailureReason.OUTPUT_TOO_LARGE:

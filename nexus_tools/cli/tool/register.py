@@ -323,6 +323,7 @@ async def _from_server(
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):
             definitions = await served_definitions(http, url, every=every)
-        for place in () if invoke is None else definitions:
-            await require_conforming(session, place, http, invoke=invoke)
+        if invoke is not None:
+            for place in definitions:
+                await require_conforming(session, place, http, invoke=invoke)
     return tuple(definitions.values())
