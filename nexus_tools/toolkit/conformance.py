@@ -282,7 +282,7 @@ async def _valid_input(probe: Probe) -> str:
     _refuse_unauthorized(reply)
     if reply.status != HTTPStatus.OK:
         raise FailedError(
-            f"POST {protocol.INVOKE} with {_shown(example)} answers {reply.status}{_cause(reply)}",
+            f"POST {protocol.INVOKE} with {_shown(example)} responds with {reply.status}{_cause(reply)}",
             'a valid input gets a variant: give the schema an input that works, as in "examples"',
         )
     answer = InterfaceValidator(definition).check_output(reply.json())

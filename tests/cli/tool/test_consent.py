@@ -105,8 +105,8 @@ def test_a_failing_check_names_input_status_and_cause(author, server, verb):
     done = author.run("tool", *verb, f"{server}/broken", "--json")
     assert (done.code, done.error["code"]) == (7, "tool_nonconforming")
     assert (
-        'invoke with a valid input: POST /invoke with {"to": "example"} answers 500: the tool broke;'
-        " its operator finds the cause in the log"
+        'invoke with a valid input: POST /invoke with {"to": "example"} responds with 500:'
+        " the tool broke; its operator finds the cause in the log"
     ) in done.error["message"]
     assert '"examples"' in done.error["hint"]
 
