@@ -281,8 +281,9 @@ async def _valid_input(probe: Probe) -> str:
     reply = await probe.invoke(_encoded(example))
     _refuse_unauthorized(reply)
     if reply.status != HTTPStatus.OK:
+        what = f"POST {protocol.INVOKE} with {_shown(example)}"
         raise FailedError(
-            f"POST {protocol.INVOKE} with {_shown(example)} responds with {reply.status}{_cause(reply)}",
+            f"{what} responds with {reply.status}{_cause(reply)}",
             'a valid input gets a variant: give the schema an input that works, as in "examples"',
         )
     answer = InterfaceValidator(definition).check_output(reply.json())
