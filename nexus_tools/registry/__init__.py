@@ -36,7 +36,7 @@ from nexus_tools.registry.invocations import (
     outcome_of,
 )
 from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, read_records
-from nexus_tools.registry.leader_registry import LeaderRegistry
+from nexus_tools.registry.leader_registry import LeaderName, LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.on_chain_calls import (
     AttemptOfRun,
@@ -94,6 +94,7 @@ __all__ = [
     "History",
     "InvocationFailedError",
     "Invocations",
+    "LeaderName",
     "LeaderRecord",
     "LeaderRegistry",
     "ListedExecution",
