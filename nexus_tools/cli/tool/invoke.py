@@ -13,7 +13,6 @@ from nexus_tools.cli.framework import (
     Session,
     carry_out,
     complete_fqns,
-    read_option,
     report,
     sent_record,
     terminable,
@@ -22,6 +21,7 @@ from nexus_tools.cli.framework import (
 from nexus_tools.cli.leader_names import NAMED, find_leaders
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
 from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof
+from nexus_tools.cli.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.errors import NotNowError, UnreachableError, ValidationError
 
 if TYPE_CHECKING:
@@ -36,13 +36,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("fqn", shell_complete=complete_fqns)
-@click.option(
-    "--input",
-    "input_text",
-    metavar="JSON|@FILE|-",
-    default="{}",
-    help="The ports, as a JSON object: itself, in a file, or on stdin.",
-)
+@INPUTS
 @NAMED
 @click.option(
     "--max-outcome-bytes",
@@ -59,7 +53,7 @@ async def command(
     session: Session,
     *,
     fqn: str,
-    input_text: str,
+    inputs: tuple[str, ...],
     named: tuple[str, ...],
     max_outcome_bytes: int | None,
     max_cost: int | None,
@@ -79,24 +73,24 @@ async def command(
     from nexus_tools.registry import DEFAULT_OUTCOME_BYTES
     from nexus_tools.tool import ToolFqn
 
-    inputs = read_option(input_text, "--input")
+    values = read_inputs(inputs)
     name = ToolFqn.parse(fqn)
     async with session.nexus() as nexus:
         tool = await nexus.tools.get(name)
-        _check_inputs(tool, inputs)
+        _check_inputs(tool, values)
         if tool.price_mist:
             _warn_of_owner(session.output, fqn, await asked_proof(session, nexus, tool, ask))
         leaders = await _choose_leaders(session, nexus, tool, named)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
         terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": max_cost}
-        cost = await nexus.invocations.quote(tool, inputs, max_outcome_bytes)
+        cost = await nexus.invocations.quote(tool, values, max_outcome_bytes)
         by = f"by the leader {', or else by '.join(map(str, leaders))}"
         with terminable():
             sent, place = await carry_out(
                 session,
                 nexus.invocations,
-                lambda service: service.request(tool, inputs, leaders=leaders, **terms),
+                lambda service: service.request(tool, values, leaders=leaders, **terms),
                 question=lambda _: f"Prepay {units.sui(cost)} for an invocation of {fqn} {by}?",
             )
             facts = {"fqn": fqn, "invocation": str(place), "prepaid_mist": cost}
@@ -151,19 +145,16 @@ def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
         raise
 
 
-def _check_inputs(tool: "Tool", inputs: Any) -> None:
+def _check_inputs(tool: "Tool", inputs: dict[str, Any]) -> None:
     """Raises `input_invalid` for what the leader would refuse."""
     from nexus_tools.tool import InterfaceValidator
 
-    hint = f"`nexus-tools tool show {tool.fqn}` shows the ports"
-    if not isinstance(inputs, dict):
-        raise ValidationError("input_invalid", "the input is no JSON object of ports", hint=hint)
     validator = InterfaceValidator(tool.definition.parse())
     try:
         validator.check_input(inputs)
     except ValidationError as error:
-        error.hint = hint
-        raise
+        error.hint = f"`nexus-tools tool show {tool.fqn}` shows the ports"
+        raise explained(error, inputs) from None
 
 
 async def _finish(
