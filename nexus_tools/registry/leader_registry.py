@@ -36,6 +36,8 @@ LeaderName = Address | str
 class LeaderRegistry(PackageClient):
     """The leaders of a deployment. Verbs name a leader by its id, and its owner signs."""
 
+    subject = "The leader"
+
     # --- Reading
 
     async def state(self) -> leader_registry.LeaderRegistry:

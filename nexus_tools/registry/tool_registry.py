@@ -73,6 +73,8 @@ class ToolRegistry(Names):
     `object_unknown` for a wrong deployment.
     """
 
+    subject = "The tool"
+
     # --- Registration
 
     async def register(

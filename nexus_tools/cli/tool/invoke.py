@@ -45,7 +45,11 @@ if TYPE_CHECKING:
     " the tool asks for.",
 )
 @click.option("--max-cost", type=AMOUNT, help="Pay at most so many SUI besides gas.")
-@click.option("--no-wait", is_flag=True, help="Print the invocation's id and do not wait.")
+@click.option(
+    "--no-wait",
+    is_flag=True,
+    help="Print the invocation ID and exit without waiting; with -q, the ID alone.",
+)
 @click.option("--delete", is_flag=True, help="Delete it in the end, for its storage rebate.")
 @ASK_DOMAIN
 @writes
@@ -97,7 +101,7 @@ async def command(
             facts["leaders"] = list(map(str, leaders))
             done = f"requested {place} {by}, {units.sui(cost)} prepaid"
             if session.dry_run or no_wait:
-                report(session.output, sent, done, facts)
+                report(session.output, sent, done, facts, result=str(place))
                 return
             session.output.note(done)
             with _findable(session.output, facts):

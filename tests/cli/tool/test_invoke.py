@@ -126,6 +126,14 @@ def test_a_wrong_input_is_refused_before_anything_is_paid(requester, text, code)
     assert balance(requester) == before
 
 
+def test_a_quiet_request_prints_the_id_alone(requester):
+    arguments = ("tool", "invoke", NAP, "--input", "duration_ms=0", "--no-wait", "-q", "--yes")
+    done = requester.run(*arguments)
+    assert done.code == 0, done.stderr
+    assert requester.json("tool", "outcome", done.stdout.strip(), "--wait")["fqn"] == NAP
+    assert done.stderr == ""
+
+
 def test_the_input_is_a_json_object(requester):
     for text in ("[1, 2]", '"text"', "5"):
         refused = requester.fails("tool", "invoke", DIVIDE, "--input", text, "--yes")
