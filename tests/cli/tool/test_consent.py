@@ -131,3 +131,8 @@ def test_a_url_that_cannot_be_a_tool_server_is_refused(author, chain, verb):
     done = author.run(*verb, chain.url, "--json")
     assert (done.code, done.error["code"]) == (2, "url_invalid")
     assert "is the Sui node of the network test" in done.error["message"]
+
+
+def test_a_simulation_refuses_a_url_without_a_scheme(author):
+    simulate = ("workflow", "simulate", "flow.json", "--url", "127.0.0.1:8080")
+    assert author.fails(*simulate) == (2, "url_invalid")
