@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nexus_tools.client import KeyPair
     from nexus_tools.errors import NexusError
     from nexus_tools.nexus import Nexus
-    from nexus_tools.registry import InvocationFailedError
+    from nexus_tools.registry import InvocationFailedError, OutputInvalidError
     from nexus_tools.tool import Answer, Failure, Outcome
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Nexus",
     "NexusError",
     "Outcome",
+    "OutputInvalidError",
     "__version__",
 ]
 
@@ -33,7 +34,7 @@ __getattr__ = late_names(
         "client": ("KeyPair",),
         "errors": ("NexusError",),
         "nexus": ("Nexus",),
-        "registry": ("InvocationFailedError",),
+        "registry": ("InvocationFailedError", "OutputInvalidError"),
         "tool": ("Answer", "Failure", "Outcome"),
     },
 )

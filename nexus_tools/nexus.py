@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.client import (
     Cursor,
     EventRecord,
@@ -38,6 +39,7 @@ from nexus_tools.registry import (
     ExecutionState,
     InvocationFailedError,
     Invocations,
+    LeaderName,
     LeaderRegistry,
     Schedules,
     ToolRegistry,
@@ -85,6 +87,7 @@ class Happened:
     """Where to go on behind it."""
 
 
+@checks_arguments
 class Nexus:
     """Tools, workflows, schedules, invocations, leaders of one deployment, in the name of one key.
 
@@ -155,19 +158,20 @@ class Nexus:
         fqn: ToolFqn | str,
         inputs: Mapping[str, Any],
         *,
-        leaders: Sequence[Address] = (),
+        leaders: Sequence[LeaderName] = (),
         max_outcome_bytes: int | None = None,
         max_cost_mist: int | None = None,
     ) -> Answer:
         """Have a leader call a tool on chain, delete the invocation, and give the tool's answer.
 
-        One or two leaders are named: the first ones of `leaders` that can be, or without it those
-        that `Invocations.leaders_for` draws. Inputs that the tool's schema refuses are not paid
-        for. What no leader closed in time expires: the refund is whole. Whoever cancels it leaves
-        the invocation to `Invocations.mine`. Where answers have to be signed, the chain verified it
-        and keeps no signature: that of the answer is None. Raises `InvocationFailedError`,
-        `input_invalid`, `tool_unknown`, `not_closed` if no leader works, and as
-        `Invocations.request`.
+        One or two leaders are named: the first ones of `leaders`, ids or names, that can be, or
+        without it those that `Invocations.leaders_for` draws. Inputs that the tool's schema refuses
+        are not paid for. What no leader closed in time expires: the refund is whole. Whoever
+        cancels it leaves the invocation to `Invocations.mine`. Where answers have to be signed, the
+        chain verified it and keeps no signature: that of the answer is None. An answer that breaks
+        the tool's output schema stays on chain, and in `OutputInvalidError.answer`. Raises
+        `InvocationFailedError`, `OutputInvalidError`, `input_invalid`, `tool_unknown`, `not_closed`
+        if no leader works, and as `Invocations.request`.
         """
         tool = await self.tools.get(fqn)
         InterfaceValidator(tool.definition.parse()).check_input(dict(inputs))
@@ -317,9 +321,15 @@ def _resolve(where: Any, who: Who) -> tuple[Network, Signer | None]:
         network = Settings.load().find_network(where)
     elif isinstance(url := getattr(where, "url", None), str) and not hasattr(where, "active_group"):
         network = Network("localnet", url, url)
-    else:
+    elif hasattr(where, "active_group"):
         network, active = network_and_key(where)
         who = active if who is None else who
+    else:
+        known = "the name of a network, a Network, a localnet, or a PysuiConfiguration"
+        raise UsageError("argument_invalid", f"a network is {known}, not {where!r:.80}")
+    if not (who is None or isinstance(who, str | bytes) or hasattr(who, "sign")):
+        known = "a KeyPair or another Signer, an alias, or an Address"
+        raise UsageError("argument_invalid", f"a key is {known}, not {who!r:.80}")
     return network, Settings.load().find_key(who) if isinstance(who, str | bytes) else who
 
 

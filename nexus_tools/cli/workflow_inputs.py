@@ -1,4 +1,4 @@
-"""The inputs of a workflow, as people give them to a command."""
+"""The inputs of a tool or a workflow, as users give them to a command."""
 
 import json
 import shlex
@@ -15,10 +15,10 @@ INPUTS = click.option(
     "inputs",
     metavar="NAME=VALUE|JSON|@FILE|-",
     multiple=True,
-    help="An input: its name, or VERTEX.PORT, and a value as JSON or text, or @FILE; or all of"
-    " them as a JSON object: itself, in a file, or on stdin.",
+    help="An input: its name, or VERTEX.PORT of a workflow, and a value as JSON or text, or @FILE;"
+    " or all of them as a JSON object: itself, in a file, or on stdin. May be repeated.",
 )
-"""The option of commands that execute a workflow, or plan to."""
+"""The option of commands that invoke a tool, execute a workflow, or plan to."""
 
 
 def read_inputs(options: Sequence[str]) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def read_inputs(options: Sequence[str]) -> dict[str, Any]:
 
 
 def _named(option: str) -> dict[str, Any]:
-    if option.startswith(("{", "@")) or option == "-":
+    if option.startswith(("{", "[", "@")) or option == "-":
         document = read_option(option, "--input")
         if not isinstance(document, dict):
             raise UsageError("input_malformed", "inputs are a JSON object, with a value by name")
@@ -65,9 +65,11 @@ def explained(error: NexusError, given: Mapping[str, Any]) -> NexusError:
     if error.code == "group_missing":
         error.hint = "--group names one of them"
     if error.code == "input_invalid":
-        names = [each["input"] for each in error.details.get("failures", ()) if "input" in each]
+        failures = error.details.get("failures", ())
+        names = [each.get("input") or each["pointer"].removeprefix("/") for each in failures]
         # What is a text and looks like JSON is read as JSON, which somebody may not have meant.
-        texts = [name for name in names if isinstance(given.get(name), int | float | None)]
+        unquoted = {name for name, value in given.items() if isinstance(value, int | float | None)}
+        texts = [name for name in names if name in unquoted]
         if texts:
             quoted = shlex.quote(json.dumps(json.dumps(given.get(texts[0]))))
             as_text = f"to give it as text: --input {texts[0]}={quoted}"

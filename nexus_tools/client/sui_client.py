@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.client.connection import Connection, Patience, check_chain, mask
 from nexus_tools.client.epoch import read_epoch
 from nexus_tools.client.gas import MAX_BUDGET_MIST
@@ -46,6 +47,7 @@ from nexus_tools.sui.transaction import GasData, TransactionData
 from nexus_tools.sui.type_tag import SUI, StructTag, TypeTag
 
 
+@checks_arguments
 class SuiClient:
     """A connection to one node and, with a signer, the way to send transactions.
 

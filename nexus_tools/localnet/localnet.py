@@ -5,6 +5,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.errors import NotNowError
 from nexus_tools.localnet.genesis import DEFAULT_ORIGIN, Origin, framework_digests
 from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from nexus_tools.localnet.trace import TransactionTrace
 
 
+@checks_arguments
 class Localnet:
     """A network that lives as long as it is started.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.localnet.genesis import DEFAULT_ORIGIN, Origin
 from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.localnet.localnet import Localnet
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@checks_arguments
 class ThreadedLocalnet:
     """As `Localnet`, as a plain context manager. Its methods may be called from any thread."""
 

@@ -91,16 +91,19 @@ def explain_abort(
     *,
     possible_at_ms: int | None = None,
     now_ms: int | None = None,
+    subject: str = "",
 ) -> NexusError:
     """The error in words, in the class that says what can be done; other failures unchanged.
 
-    `possible_at_ms` is when the chain would allow what has to wait, where the caller knows.
+    `possible_at_ms` is when the chain would allow what has to wait, and `subject` what has the
+    collateral, `The tool` or `The leader`, where the caller knows.
     """
     reason = abort_reason(error, published)
     if reason is None:
         return error
     details = error.details | {"reason": reason.name}
-    message, _, hint = reason.sentence.rstrip(".").partition(": ")
+    sentence = reason.sentence.replace("The tool or leader", subject or "The tool or leader")
+    message, _, hint = sentence.rstrip(".").partition(": ")
     if reason.name in _TIMED and possible_at_ms is not None:
         message += f": {_TIMED[reason.name]} {utc(possible_at_ms, now_ms)}"
         details["possible_at_ms"] = possible_at_ms

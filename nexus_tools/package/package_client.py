@@ -1,7 +1,7 @@
 """What the three services have in common: reading the package's objects, sending its commands."""
 
 from collections.abc import Callable, Sequence
-from typing import Self, TypeVar, TypeVarTuple
+from typing import ClassVar, Self, TypeVar, TypeVarTuple
 
 from nexus_tools.bindings.runtime import MoveStruct, Package
 from nexus_tools.client import Executed, Simulated, SuiClient, explains_refusal
@@ -37,6 +37,9 @@ async def execute_or_simulate(
 class PackageClient:
     """A client and a deployment. With `dry_run`, verbs are simulated and nothing is signed."""
 
+    subject: ClassVar[str] = ""
+    """What an abort calls the object of a verb, where the package has a word for several kinds."""
+
     def __init__(self, client: SuiClient, deployment: Deployment, *, dry_run: bool = False) -> None:
         self.client = client
         self.deployment = deployment
@@ -64,7 +67,11 @@ class PackageClient:
         except RefusedOnChainError as error:
             now_ms = None if possible_at_ms is None else await self.client.now_ms()
             raise explain_abort(
-                error, self.deployment, possible_at_ms=possible_at_ms, now_ms=now_ms
+                error,
+                self.deployment,
+                possible_at_ms=possible_at_ms,
+                now_ms=now_ms,
+                subject=self.subject,
             ) from error
 
     async def call(

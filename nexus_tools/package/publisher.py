@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.bindings.runtime import Package
 from nexus_tools.client import Executed, SuiClient
 from nexus_tools.errors import NotFoundError, NotNowError, RefusedOnChainError, ValidationError
@@ -85,6 +86,7 @@ class UpgradeResult:
     version: int
 
 
+@checks_arguments
 class Publisher:
     """Publishes the package and its next versions. With `dry_run`, verbs are simulated.
 

@@ -1,6 +1,7 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.administration import Administration
+from nexus_tools.registry.answers import OutputInvalidError, invalid_answers
 from nexus_tools.registry.asks import Asks, Question
 from nexus_tools.registry.consent import DEFAULT_STEPS
 from nexus_tools.registry.cron import cron_times
@@ -35,7 +36,7 @@ from nexus_tools.registry.invocations import (
     outcome_of,
 )
 from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, read_records
-from nexus_tools.registry.leader_registry import LeaderRegistry
+from nexus_tools.registry.leader_registry import LeaderName, LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.on_chain_calls import (
     AttemptOfRun,
@@ -93,10 +94,12 @@ __all__ = [
     "History",
     "InvocationFailedError",
     "Invocations",
+    "LeaderName",
     "LeaderRecord",
     "LeaderRegistry",
     "ListedExecution",
     "MoveFunctionCall",
+    "OutputInvalidError",
     "PublishResult",
     "PublishedWorkflow",
     "Question",
@@ -128,6 +131,7 @@ __all__ = [
     "closed_with",
     "cron_times",
     "execution_cost",
+    "invalid_answers",
     "open_call",
     "outcome_of",
     "placed",

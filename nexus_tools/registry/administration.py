@@ -1,11 +1,13 @@
 """The administration of a deployment: whose it is, and how it is passed on."""
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.package import PackageClient, Sent, require_admin
 from nexus_tools.package.move import admin as calls
 from nexus_tools.package.move.admin import Admin
 from nexus_tools.sui.address import Address
 
 
+@checks_arguments
 class Administration(PackageClient):
     """Who changes settings and slashes: `ToolRegistry` and `LeaderRegistry` have those verbs."""
 

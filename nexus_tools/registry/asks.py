@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nexus_tools import units
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.client import past_events
 from nexus_tools.errors import (
     NexusError,
@@ -17,7 +18,6 @@ from nexus_tools.package import PackageClient, Sent, event_filter, parse_event
 from nexus_tools.package.move import waiting
 from nexus_tools.package.move.invocation import Invocation, InvocationRequested
 from nexus_tools.package.move.workflows.execution import Execution
-from nexus_tools.registry.arguments import checks_arguments
 from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.registry.on_chain_calls import AttemptOfRun, close_call, open_call
 from nexus_tools.registry.run_inputs import RunResolver

@@ -13,7 +13,7 @@ from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry.execution_costs import ExecutionCost, execution_cost
 from nexus_tools.registry.invocations import DEFAULT_OUTCOME_BYTES
 from nexus_tools.registry.leader_records import MAX_NAMED, choose_leaders, recent_records
-from nexus_tools.registry.leader_registry import LeaderRegistry
+from nexus_tools.registry.leader_registry import LeaderName, LeaderRegistry
 from nexus_tools.registry.registration import how_to_revive
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
@@ -60,7 +60,7 @@ class Consent(PackageClient):
         inputs: Mapping[str, Any],
         *,
         group: str | None = None,
-        leaders: Sequence[Address] = (),
+        leaders: Sequence[LeaderName] = (),
         max_prices_mist: Mapping[str, int] | None = None,
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
@@ -128,13 +128,14 @@ class Consent(PackageClient):
         )
 
     async def leaders_for(
-        self, tools: Mapping[str, Tool], among: Sequence[Address] = ()
+        self, tools: Mapping[str, Tool], among: Sequence[LeaderName] = ()
     ) -> list[Leader]:
         """One or two active leaders, `among` one's own or drawn by their records.
 
-        Raises `no_leader`.
+        Raises `no_leader`, and as `LeaderRegistry.ids`.
         """
-        found = await self._registry.find_all(among, Leader) if among else await self._all_leaders()
+        ids = await self._registry.ids(among)
+        found = await self._registry.find_all(ids, Leader) if ids else await self._all_leaders()
         active = [each for each in found if each is not None and each.is_active]
         if not active:
             raise NotNowError(
@@ -151,7 +152,7 @@ class Consent(PackageClient):
         return [by_id[each] for each in choose_leaders(possible, await recent_records(self))]
 
     async def leaders_of(
-        self, workflow: PublishedWorkflow, among: Sequence[Address]
+        self, workflow: PublishedWorkflow, among: Sequence[LeaderName]
     ) -> list[Leader]:
         """Those whom the tools of a workflow accept. Raises `tool_unknown`, as `leaders_for`."""
         return await self.leaders_for(await self._tools(workflow), among)

@@ -11,6 +11,7 @@ from nexus_tools.package.move.state import State
 from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.package.move.workflows.terms import Terms
+from nexus_tools.registry.answers import OutputInvalidError, invalid_answers
 from nexus_tools.registry.execution_history import (
     RunFailure,
     failures_of,
@@ -92,6 +93,8 @@ class ExecutionState:
     waiting: tuple[Waiting, ...]
     results: tuple[ExecutionResult, ...]
     failures: tuple[RunFailure, ...]
+    invalid: tuple[OutputInvalidError, ...]
+    """The answers of runs that break the output schemas of their tools."""
 
     @property
     def is_ended(self) -> bool:
@@ -120,12 +123,23 @@ class ExecutionState:
         vertices = self.workflow.plan.vertices
         return next((each for each in self.failures if vertices[each.run.vertex].terminates), None)
 
-    def outputs(self) -> dict[str, Any]:
-        """The values that it came to by name, or `vertex.variant.port`; a list for several runs."""
+    def outputs(self, *, checked: bool = True) -> dict[str, Any]:
+        """Return the results by name, or `vertex.variant.port`; a list for several runs.
+
+        Raises `output_invalid` if the answer of any run breaks its tool's output schema, unless the
+        results are only inspected, with `checked=False`.
+        """
+        if checked:
+            self.require_valid()
         several: dict[str, list[Any]] = {}
         for result in self.results:
             several.setdefault(result.name or str(result.source), []).append(result.value)
         return {name: found[0] if len(found) == 1 else found for name, found in several.items()}
+
+    def require_valid(self) -> None:
+        """Raise `output_invalid` if the answer of a run breaks its tool's output schema."""
+        for error in self.invalid:
+            raise error
 
     def vertex_states(self) -> dict[str, VertexState]:
         """How many runs of each vertex are in which phase, for a picture."""
@@ -189,6 +203,7 @@ async def read_state(
             for run in (each.value.run,)
         ),
         await _failures(package, execution, workflow, terms),
+        tuple((await invalid_answers(package, filter(None, read))).values()),
     )
 
 

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.client import WENT_BACK, EventRecord, follow_events, past_events
 from nexus_tools.errors import NotFoundError, NotNowError, UsageError
 from nexus_tools.package import (
@@ -17,7 +18,6 @@ from nexus_tools.package import (
 )
 from nexus_tools.package.move.workflows import execution as calls
 from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun, ExecutionEnded
-from nexus_tools.registry.arguments import checks_arguments
 from nexus_tools.registry.checks import check_orderer
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent, Terms
 from nexus_tools.registry.execution_cleaning import OWNER_MS, add_due, cleanings, end_rest
@@ -26,6 +26,7 @@ from nexus_tools.registry.execution_history import read_execution_steps, spent_m
 from nexus_tools.registry.execution_state import ExecutionState, read_state
 from nexus_tools.registry.execution_waits import Wait, read_waits
 from nexus_tools.registry.invocation_history import Step
+from nexus_tools.registry.leader_registry import LeaderName
 from nexus_tools.registry.step_commands import Foresight, StepCommands
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.registry.workflows import Workflows
@@ -96,7 +97,7 @@ class Executions(PackageClient):
         )
 
     async def leaders_for(
-        self, workflow: PublishedWorkflow, among: Sequence[Address] = ()
+        self, workflow: PublishedWorkflow, among: Sequence[LeaderName] = ()
     ) -> tuple[Address, ...]:
         """One or two active leaders whom an execution can name. Raises `no_leader`."""
         found = await self._consent.leaders_of(workflow, among)
@@ -109,7 +110,7 @@ class Executions(PackageClient):
         *,
         group: str | None = None,
         funds_mist: int | None = None,
-        leaders: Sequence[Address] = (),
+        leaders: Sequence[LeaderName] = (),
         max_prices_mist: Mapping[str, int] | None = None,
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
@@ -300,7 +301,7 @@ class Executions(PackageClient):
         await add_due(self, builder, found)
         return await self.send(builder)
 
-    async def name_leaders(self, execution: Address, leaders: Sequence[Address]) -> Sent:
+    async def name_leaders(self, execution: Address, leaders: Sequence[LeaderName]) -> Sent:
         """Name one or two other leaders; what is under way stays with those that it names.
 
         Raises `execution_unknown`, `not_owner` or `no_leader`.

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.client import (
     WENT_BACK,
     EventFilter,
@@ -12,7 +13,13 @@ from nexus_tools.client import (
     follow_events,
     past_events,
 )
-from nexus_tools.errors import NexusError, NotFoundError, NotNowError, ValidationError
+from nexus_tools.errors import (
+    NexusError,
+    NotFoundError,
+    NotNowError,
+    UsageError,
+    ValidationError,
+)
 from nexus_tools.package import (
     PackageClient,
     Sent,
@@ -33,6 +40,7 @@ from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.state import State
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports
+from nexus_tools.registry.answers import invalid_answers
 from nexus_tools.registry.invocation_commands import add_outcome, add_request, quote_mist
 from nexus_tools.registry.invocation_history import (
     History,
@@ -42,7 +50,7 @@ from nexus_tools.registry.invocation_history import (
     unknown_invocation,
 )
 from nexus_tools.registry.leader_records import MAX_NAMED, choose_leaders, recent_records
-from nexus_tools.registry.leader_registry import LeaderRegistry
+from nexus_tools.registry.leader_registry import LeaderName, LeaderRegistry
 from nexus_tools.registry.registration import how_to_revive
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -94,6 +102,7 @@ class InvocationFailedError(NexusError):
         )
 
 
+@checks_arguments
 class Invocations(PackageClient):
     """The invocations of a deployment, for those who request them; anyone may `expire` one."""
 
@@ -110,12 +119,14 @@ class Invocations(PackageClient):
         gas_price = await self.client.gas_price()
         return quote_mist(settings, tool, inputs.size(), max_outcome_bytes, gas_price)
 
-    async def leaders_for(self, tool: Tool, among: Sequence[Address] = ()) -> tuple[Address, ...]:
+    async def leaders_for(
+        self, tool: Tool, among: Sequence[LeaderName] = ()
+    ) -> tuple[Address, ...]:
         """One or two leaders that an invocation of a tool can name.
 
-        The first ones of `among`, a list of one's own, that the tool accepts and that are active;
-        without it, drawn from all such leaders by their records. Raises `tool_not_active` or
-        `no_leader`.
+        The first ones of `among`, a list of one's own with ids or names, that the tool accepts and
+        that are active; without it, drawn from all such leaders by their records. Raises
+        `tool_not_active` or `no_leader`, and as `LeaderRegistry.ids`.
         """
         if not tool.is_active:
             raise NotNowError(
@@ -124,7 +135,8 @@ class Invocations(PackageClient):
                 hint=f"its owner has to {how_to_revive(tool, as_owner=False)}",
             )
         if among or not tool.open:
-            found = await self._leaders.find_all(among or tool.leaders.entries, Leader)
+            ids = await self._leaders.ids(among) if among else tool.leaders.entries
+            found = await self._leaders.find_all(ids, Leader)
         else:
             found = [*await self._leaders.list()]
         possible = [each for each in found if each and each.is_active and tool.accepts(each.id)]
@@ -149,7 +161,7 @@ class Invocations(PackageClient):
         tool: Tool,
         inputs: Mapping[str, Any],
         *,
-        leaders: Sequence[Address] = (),
+        leaders: Sequence[LeaderName] = (),
         max_outcome_bytes: int | None = None,
         max_cost_mist: int | None = None,
     ) -> tuple[Sent, Address]:
@@ -197,12 +209,16 @@ class Invocations(PackageClient):
     async def outcome(self, invocation: Address) -> Outcome:
         """What a closed invocation came to, with the detail of a failure.
 
-        Raises `invocation_unknown` or `not_closed`.
+        Raises `invocation_unknown`, `not_closed`, or `output_invalid` for an answer that breaks the
+        tool's output schema: see `OutputInvalidError`.
         """
         value = await self.client.object(invocation)
         if value is None:
             raise unknown_invocation(invocation)
-        outcome = outcome_of(self.deployment.decode(value, Invocation))
+        found = self.deployment.decode(value, Invocation)
+        for error in (await invalid_answers(self, [found])).values():
+            raise error
+        outcome = outcome_of(found)
         if isinstance(outcome, Answer) or outcome.reason is FailureReason.EXPIRED:
             return outcome
         failed = await self._closing(value)
@@ -264,8 +280,8 @@ class Invocations(PackageClient):
     async def wait(self, invocation: Address) -> Outcome:
         """What an invocation came to, once it is closed.
 
-        Raises `invocation_unknown`, or `not_closed` when no leader can close it any more: then
-        `delete` brings back what was prepaid.
+        Raises `invocation_unknown`, `output_invalid` as `outcome` does, or `not_closed` when no
+        leader can close it any more: then `delete` brings back what was prepaid.
         """
         found = await self.get(invocation)
         left_ms = found.expires_at_ms - await self.client.now_ms()
@@ -323,8 +339,12 @@ class Invocations(PackageClient):
         """Delete invocations for their storage rebate; what nobody closed in time expires first.
 
         What was prepaid and not spent has come back when they were closed. Raises
-        `invocation_unknown`, `not_requester` or `not_expired`.
+        `nothing_to_delete`, `invocation_unknown`, `not_requester` or `not_expired`.
         """
+        if not invocations:
+            raise UsageError(
+                "nothing_to_delete", "no invocation was named", hint="name at least one"
+            )
         builder, package = TransactionBuilder(), self.deployment.package
         found = await self.find_all(invocations, Invocation)
         for place, each in zip(invocations, found, strict=True):
@@ -348,9 +368,13 @@ class Invocations(PackageClient):
         Those that are closed already or that nobody can close any more are passed over, without an
         event. With a `budget` in MIST it is not simulated first.
 
-        Raises `not_responsible`, `not_worker`, `leader_suspended`, `too_early`,
+        Raises `nothing_to_close`, `not_responsible`, `not_worker`, `leader_suspended`, `too_early`,
         `outcome_too_large`, `not_signed`, `wrong_key` or `wrong_signature`.
         """
+        if not outcomes:
+            raise UsageError(
+                "nothing_to_close", "no invocation was named", hint="name at least one"
+            )
         builder = TransactionBuilder()
         for invocation, outcome in outcomes.items():
             add_outcome(builder, self.deployment, invocation, leader, outcome)
@@ -359,3 +383,7 @@ class Invocations(PackageClient):
     @property
     def _leaders(self) -> LeaderRegistry:
         return LeaderRegistry(self.client, self.deployment, dry_run=self.dry_run)
+
+
+def _nothing_named(code: str) -> UsageError:
+    return UsageError(code, "no invocation is named", hint="name at least one")

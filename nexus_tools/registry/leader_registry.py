@@ -5,8 +5,9 @@ from typing import TypeVarTuple
 
 from msgspec.structs import astuple
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.bindings.runtime import Package
-from nexus_tools.errors import NotFoundError
+from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.package import PackageClient, Sent, leader_id, require_admin
 from nexus_tools.package.move import leader as calls
 from nexus_tools.package.move import leader_registry, slashing
@@ -27,8 +28,15 @@ from nexus_tools.sui.transaction import Argument
 Ts = TypeVarTuple("Ts")
 
 
+LeaderName = Address | str
+"""A leader: its id, or the name that it gave itself."""
+
+
+@checks_arguments
 class LeaderRegistry(PackageClient):
     """The leaders of a deployment. Verbs name a leader by its id, and its owner signs."""
+
+    subject = "The leader"
 
     # --- Reading
 
@@ -56,6 +64,42 @@ class LeaderRegistry(PackageClient):
                 )
             found.append(leader)
         return tuple(found)
+
+    async def find(self, leader: LeaderName, among: Sequence[Leader] | None = None) -> Leader:
+        """Return the leader with an id, or with a name that it alone has `among` these or all.
+
+        Text that begins with 0x is an id, whatever leaders call themselves. Raises `unknown_leader`
+        or `leader_ambiguous`.
+        """
+        if not isinstance(leader, str) or leader.startswith("0x"):
+            return await self.get(Address.parse(leader) if isinstance(leader, str) else leader)
+        meant = await self.list() if among is None else among
+        found = [each for each in meant if each.name == leader]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise NotFoundError(
+                "unknown_leader",
+                f"no leader is called {leader[:80]!r}",
+                hint="`nexus-tools leader list` shows which there are",
+            )
+        raise UsageError(
+            "leader_ambiguous",
+            f"{len(found)} leaders call themselves {leader[:80]!r}",
+            hint=f"name one by its id: {', '.join(str(each.id) for each in found)}",
+        )
+
+    async def ids(self, leaders: Sequence[LeaderName]) -> tuple[Address, ...]:
+        """Return the ids of leaders, given by ids or names, each once. Raises as `find`.
+
+        An id is taken as it is.
+        """
+        ids = {each: _id_in(each) for each in leaders}
+        named = [each for each, place in ids.items() if place is None]
+        known = await self.list() if named else ()
+        for each in named:
+            ids[each] = (await self.find(each, known)).id
+        return tuple(dict.fromkeys(place for place in ids.values() if place))
 
     async def list(self) -> tuple[Leader, ...]:
         """All leaders, in the order of their registration."""
@@ -266,6 +310,13 @@ class LeaderRegistry(PackageClient):
     ) -> Sent:
         await self._owned(leader)
         return await self.call(function, leader, *arguments)
+
+
+def _id_in(leader: LeaderName) -> Address | None:
+    """Return the id that stands there; None for a name."""
+    if isinstance(leader, Address):
+        return leader
+    return Address.parse(leader) if leader.startswith("0x") else None
 
 
 def _terms(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.package import PackageClient, ToolState, fqn_field_id, name_id, tool_id
 from nexus_tools.package.move.name import Name
@@ -67,6 +68,7 @@ class ToolPage:
     next: int | None
 
 
+@checks_arguments
 class ToolListing(PackageClient):
     """The registry's tools and names, as they are read."""
 

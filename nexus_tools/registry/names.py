@@ -1,5 +1,6 @@
 """Names: what comes before the @ of an FQN, with all its versions, and who owns it."""
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.package import Sent
 from nexus_tools.package.move import name as calls
 from nexus_tools.package.move.tool import take_over
@@ -9,6 +10,7 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 
 
+@checks_arguments
 class Names(ToolListing):
     """The names of a deployment, which pass from one owner to the next."""
 

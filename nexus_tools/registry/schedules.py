@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.client import Cursor as EventCursor
 from nexus_tools.errors import NotNowError, UsageError
 from nexus_tools.package import (
@@ -26,10 +27,10 @@ from nexus_tools.package.move.workflows.schedule import (
     ScheduleTriggered,
 )
 from nexus_tools.package.move.workflows.timing import Timing
-from nexus_tools.registry.arguments import checks_arguments
 from nexus_tools.registry.beginnings import beginning_of
 from nexus_tools.registry.checks import check_orderer
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
+from nexus_tools.registry.leader_registry import LeaderName, LeaderRegistry
 from nexus_tools.registry.schedule_creation import check_ahead, check_funds, creation, order_of
 from nexus_tools.registry.schedule_reading import (
     is_over,
@@ -81,7 +82,7 @@ class Schedules(PackageClient):
         funds_mist: int,
         each_mist: int | None = None,
         group: str | None = None,
-        leaders: Sequence[Address] = (),
+        leaders: Sequence[LeaderName] = (),
         max_prices_mist: Mapping[str, int] | None = None,
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
@@ -189,7 +190,7 @@ class Schedules(PackageClient):
         )
         return await self.send(builder)
 
-    async def name_leaders(self, schedule: Address, leaders: Sequence[Address]) -> Sent:
+    async def name_leaders(self, schedule: Address, leaders: Sequence[LeaderName]) -> Sent:
         """Let one or two other leaders trigger it and carry what it begins from now on.
 
         Raises `schedule_unknown`, `leaders_named`, `not_owner`, `leader_not_active` or
@@ -197,7 +198,7 @@ class Schedules(PackageClient):
         """
         await self._owned(schedule)
         builder, package = TransactionBuilder(), self.deployment.workflows
-        match leaders:
+        match await LeaderRegistry(self.client, self.deployment).ids(leaders):
             case [leader, *backups] if len(backups) <= 1:
                 calls.name_leader(builder, package, schedule, leader)
                 for backup in backups:

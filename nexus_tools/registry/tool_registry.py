@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from msgspec.structs import astuple
 
 from nexus_tools import units
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.client import how_to_fund
 from nexus_tools.errors import NotNowError
 from nexus_tools.package import Sent, require_admin
@@ -23,7 +24,7 @@ from nexus_tools.registry.checks import (
     due_at_ms,
 )
 from nexus_tools.registry.declarations import declared
-from nexus_tools.registry.leader_registry import LeaderRegistry
+from nexus_tools.registry.leader_registry import LeaderName, LeaderRegistry
 from nexus_tools.registry.listing import Fqn, parse_fqn
 from nexus_tools.registry.names import Names
 from nexus_tools.registry.on_chain_calls import FunctionReader
@@ -63,6 +64,7 @@ class RegisterResult:
     sent: Sent | None
 
 
+@checks_arguments
 class ToolRegistry(Names):
     """The tools of a deployment.
 
@@ -71,20 +73,22 @@ class ToolRegistry(Names):
     `object_unknown` for a wrong deployment.
     """
 
+    subject = "The tool"
+
     # --- Registration
 
     async def register(
         self,
         *tools: Registration | ToolDefinition,
         price_mist: int = 0,
-        leaders: Sequence[Address] = (),
+        leaders: Sequence[LeaderName] = (),
     ) -> RegisterResult:
         """Register tools in one atomic transaction, under names that the wallet owns or gets.
 
-        What is given as a definition costs `price_mist` an invocation and lists `leaders`, whatever
-        another version of the tool does. Those that the wallet has already registered alike are
-        left as they are, with the price that they have. Raises `unknown_leader`, and as
-        `declarations.declared` and `registration.registrations_to_send` do.
+        What is given as a definition costs `price_mist` an invocation and lists `leaders`, ids or
+        names, whatever another version of the tool does. Those that the wallet has already
+        registered alike are left as they are, with the price that they have. Raises
+        `unknown_leader`, and as `declarations.declared` and `registration.registrations_to_send`.
         """
         sender = self.client.address
         registrations = await self._registrations(tools, price_mist, leaders)
@@ -102,7 +106,7 @@ class ToolRegistry(Names):
         self,
         *tools: Registration | ToolDefinition,
         price_mist: int = 0,
-        leaders: Sequence[Address] = (),
+        leaders: Sequence[LeaderName] = (),
     ) -> AsyncIterator[RegisterResult]:
         """Register any number of tools, in as many transactions as it takes; gives what each did.
 
@@ -126,12 +130,11 @@ class ToolRegistry(Names):
         self,
         tools: Sequence[Registration | ToolDefinition],
         price_mist: int,
-        leaders: Sequence[Address],
+        leaders: Sequence[LeaderName],
     ) -> list[Registration]:
+        ids = await self._leaders.ids(leaders)
         wanted = [
-            each
-            if isinstance(each, Registration)
-            else Registration(each, price_mist, leaders=tuple(leaders))
+            each if isinstance(each, Registration) else Registration(each, price_mist, leaders=ids)
             for each in tools
         ]
         reader = FunctionReader(self.client.objects, self.deployment)
@@ -273,27 +276,32 @@ class ToolRegistry(Names):
 
     # --- Leaders, operators and keys
 
-    async def add_leader(self, fqn: Fqn, leader: Address) -> Sent:
-        """List one more leader that may be named.
+    async def add_leader(self, fqn: Fqn, leader: LeaderName) -> Sent:
+        """List one more leader that may be named, by its id or name.
 
         Raises `not_owner`, `unknown_leader`, `already_listed` or `roster_full`.
         """
         tool = await self._owned(fqn)
-        await self._require_leaders(leader)
-        return await self.call(calls.add_leader, *self._by_owner(tool), leader)
+        found = await self._leaders.find(leader)
+        return await self.call(calls.add_leader, *self._by_owner(tool), found.id)
+
+    @property
+    def _leaders(self) -> LeaderRegistry:
+        return LeaderRegistry(self.client, self.deployment)
 
     async def _require_leaders(self, *leaders: Address) -> None:
         """The chain takes any id: that of a leader that somebody else registers next, too."""
-        await LeaderRegistry(self.client, self.deployment).get_all(leaders)
+        await self._leaders.get_all(leaders)
 
-    async def remove_leader(self, fqn: Fqn, leader: Address) -> Sent:
+    async def remove_leader(self, fqn: Fqn, leader: LeaderName) -> Sent:
         """Take a leader off the list; an operator may. Without the last one nobody can be named.
 
         Raises `not_operator` or `not_listed`.
         """
         tool, name = await self._with_name(fqn)
         check_operator(tool, name, self.client.address)
-        return await self.call(calls.remove_leader, tool.id, tool.name, leader)
+        [place] = await self._leaders.ids([leader])
+        return await self.call(calls.remove_leader, tool.id, tool.name, place)
 
     async def open_to_all(self, fqn: Fqn) -> Sent:
         """Let any leader be named. Raises `not_owner`, or `open_to_all` if the tool has a price."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.client import past_events
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
 from nexus_tools.package import (
@@ -20,7 +21,6 @@ from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry
 from nexus_tools.package.move.workflows import dag as calls
 from nexus_tools.package.move.workflows.dag import Dag, DagPublished
-from nexus_tools.registry.arguments import checks_arguments
 from nexus_tools.registry.listing import Fqn, parse_fqn
 from nexus_tools.registry.publication import Progress, Publication, Step, batches
 from nexus_tools.registry.workflow_reading import (

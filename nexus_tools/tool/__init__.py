@@ -68,7 +68,7 @@ from nexus_tools.tool.strict_json import (
 )
 from nexus_tools.tool.summary import port_summary
 from nexus_tools.tool.validation_cost import linear_time, pattern_mismatches
-from nexus_tools.tool.validator import HasSchemas, InterfaceValidator
+from nexus_tools.tool.validator import HasSchemas, InterfaceValidator, OutputValidator
 from nexus_tools.tool.waiting import (
     ASK,
     WAIT,
@@ -136,6 +136,7 @@ __all__ = [
     "MoveFunction",
     "Outcome",
     "OutcomeSignature",
+    "OutputValidator",
     "Problem",
     "RefusedSignatureError",
     "RegistryOwners",

@@ -1,12 +1,16 @@
 """Ports on one line, for people and for models that look for a tool."""
 
+import json
 from typing import Any
+
+_MAX_ALTERNATIVES = 5
+_MAX_DEPTH = 5
 
 
 def port_summary(schema: dict[str, Any]) -> str:
-    """Names and types of the ports of a schema, with `?` where one may be absent.
+    """Return names and types of the ports of a schema, with `?` where one may be absent.
 
-    So `text: string, word?: string`.
+    So `text: string, words?: array of string, note?: string or null`.
     """
     required = schema.get("required", [])
     return ", ".join(
@@ -15,14 +19,39 @@ def port_summary(schema: dict[str, Any]) -> str:
     )
 
 
-def _kind(port: Any) -> str:
-    if not isinstance(port, dict):
-        return "any"
+def _kind(port: Any, depth: int = 0) -> str:
+    kinds = _kinds(port, depth)
+    if len(kinds) > _MAX_ALTERNATIVES:
+        kinds = [*kinds[:_MAX_ALTERNATIVES], "more"]
+    return " or ".join(kinds)
+
+
+def _kinds(port: Any, depth: int) -> list[str]:
+    """Return the kinds of value that a port takes, each once, and null last."""
+    if not isinstance(port, dict) or depth > _MAX_DEPTH:
+        return ["any"]
     if "enum" in port:
-        return " | ".join(str(value) for value in port["enum"][:5])
+        return [" | ".join(map(_shown, port["enum"][:_MAX_ALTERNATIVES]))]
+    if "const" in port:
+        return [_shown(port["const"])]
     if "$ref" in port:
-        return str(port["$ref"]).rpartition("/")[2]
-    kind = port.get("type", "any")
-    if kind == "array" and "items" in port:
-        return f"array of {_kind(port['items'])}"
-    return " | ".join(kind) if isinstance(kind, list) else str(kind)
+        return [str(port["$ref"]).rpartition("/")[2]]
+    branches = port.get("anyOf") or port.get("oneOf")
+    if branches and "type" not in port:
+        found = [kind for branch in branches for kind in _kinds(branch, depth + 1)]
+    else:
+        types = port.get("type", "any")
+        found = [types] if isinstance(types, str) else list(types)
+    if "array" in found and "items" in port:
+        found[found.index("array")] = _array_of(port["items"], depth)
+    return sorted(dict.fromkeys(found), key=lambda kind: kind == "null")
+
+
+def _array_of(items: Any, depth: int) -> str:
+    kinds = _kinds(items, depth + 1)
+    of = _kind(items, depth + 1)
+    return f"array of ({of})" if len(kinds) > 1 else f"array of {of}"
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -28,11 +28,23 @@ def cause_of(error: BaseException) -> str:
 
     The message of an exception has 200 characters at most.
     """
-    message = " ".join(str(error).split())
-    if len(message) > _MAX_MESSAGE:
-        message = f"{message[: _MAX_MESSAGE - 1]}…"
+    message = message_of(error)
     place = place_of(error)
     return f"{type(error).__name__}{message and ': '}{message}{place and ' in '}{place}"
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of an exception on one line, with 200 characters at most.
+
+    pydantic nests what is wrong with an annotation; the cause stands on the last line.
+    """
+    text = str(error)
+    if type(error).__name__ == "SchemaError":
+        text = text.strip().rpartition("\n")[2].removeprefix("error: ")
+        if "look-around" in text:
+            text += ": patterns have the syntax of Rust's regex crate"
+    message = " ".join(text.split())
+    return message if len(message) <= _MAX_MESSAGE else f"{message[: _MAX_MESSAGE - 1]}…"
 
 
 def place_of(error: BaseException) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -26,6 +26,8 @@ from nexus_tools.tool import (
     parse_json,
     protocol,
 )
+
+T = TypeVar("T")
 
 MAX_RESPONSE_BYTES = 10 * 2**20
 _GET_TIMEOUT_S = 10.0
@@ -134,6 +136,7 @@ async def _limited(response: httpx.Response) -> bytes:
 
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_MAX_SHOWN = 200
 _SCHEMAS = ("input_schema", "output_schema")
 
 
@@ -155,15 +158,24 @@ class Check:
     hint: str = ""
 
 
-async def check_tool(url: str, http: httpx.AsyncClient) -> AsyncIterator[Check]:
+async def check_tool(
+    url: str, http: httpx.AsyncClient, *, invoke: bool = True
+) -> AsyncIterator[Check]:
     """Check the tool at the base URL `url`; a row comes as soon as it is known.
 
-    `http` brings the trust roots and stays open. What the tool does wrong is a row, never an
-    exception.
+    Its function runs, with an example of a valid input, unless `invoke` is False: then only its
+    health and its definition are read. `http` brings the trust roots and stays open. What the tool
+    does wrong is a row, never an exception; a row that would repeat an earlier one is skipped.
     """
     probe = Probe(url.rstrip("/"), http)
-    for name, check in _CHECKS.items():
-        yield await _row(name, check, probe)
+    reported: set[str] = set()
+    for name, check in (_CHECKS | _INVOKING_CHECKS if invoke else _CHECKS).items():
+        row = await _row(name, check, probe)
+        if row.status is Status.FAILED:
+            if row.message in reported:
+                row = Check(name, Status.SKIPPED, "an earlier check shows the cause")
+            reported.add(row.message)
+        yield row
 
 
 async def _row(name: str, check: Callable[[Probe], Awaitable[str]], probe: Probe) -> Check:
@@ -236,18 +248,22 @@ def _own_urls(probe: Probe) -> list[str]:
 
 
 async def _schemas(probe: Probe) -> str:
-    meta = probe.known_meta()
     for name in _SCHEMAS:
-        try:
-            SchemaDocument.parse(meta.get(name))
-        except ValidationError as error:
-            raise FailedError(f"{name}: {error.message}", error.hint) from error
+        _checked_schema(probe, name, SchemaDocument.parse)
     return "both are draft 2020-12"
 
 
+def _checked_schema(probe: Probe, name: str, check: Callable[[object], T]) -> T:
+    """What a check makes of a schema; `FailedError` names the schema, as a definition does."""
+    try:
+        return check(probe.known_meta().get(name))
+    except ValidationError as error:
+        raise FailedError(f"{name}: {error.message}", error.hint) from error
+
+
 async def _ports(probe: Probe) -> str:
-    check_input_schema(probe.known_meta().get("input_schema"))
-    output = check_output_schema(probe.known_meta().get("output_schema"))
+    _checked_schema(probe, "input_schema", check_input_schema)
+    output = _checked_schema(probe, "output_schema", check_output_schema)
     return f"variants: {', '.join(output.variants)}"
 
 
@@ -265,10 +281,11 @@ async def _valid_input(probe: Probe) -> str:
     reply = await probe.invoke(_encoded(example))
     _refuse_unauthorized(reply)
     if reply.status != HTTPStatus.OK:
-        message = (
-            f"POST {protocol.INVOKE} answers {reply.status} to {_encoded(example)[:200].decode()}"
+        what = f"POST {protocol.INVOKE} with {_shown(example)}"
+        raise FailedError(
+            f"{what} responds with {reply.status}{_cause(reply)}",
+            'a valid input gets a variant: give the schema an input that works, as in "examples"',
         )
-        raise FailedError(message, "an input that the schema allows gets a variant")
     answer = InterfaceValidator(definition).check_output(reply.json())
     return f"gave {answer.variant} after {reply.elapsed_ms:.0f} ms"
 
@@ -281,6 +298,20 @@ async def _bad_input(probe: Probe) -> str:
         message = f"{call} answers {reply.status} to an input that does not match, not 422"
         raise FailedError(message, "check the input against the schema before the tool runs")
     return "refused with 422"
+
+
+def _shown(example: Any) -> str:
+    return json.dumps(example, ensure_ascii=False)[:_MAX_SHOWN]
+
+
+def _cause(reply: Reply) -> str:
+    """What the problem document of a response says, behind a colon; empty without one."""
+    try:
+        problem = parse_json(reply.body)
+    except ValidationError:
+        return ""
+    detail = problem.get("detail") if isinstance(problem, dict) else None
+    return f": {detail[:_MAX_SHOWN]}" if isinstance(detail, str) else ""
 
 
 def _wrong_input(input_schema: dict[str, Any]) -> Any:
@@ -307,6 +338,8 @@ _CHECKS: dict[str, Callable[[Probe], Awaitable[str]]] = {
     "schemas": _schemas,
     "ports and variants": _ports,
     "bounds": _bounds,
+}
+_INVOKING_CHECKS: dict[str, Callable[[Probe], Awaitable[str]]] = {
     "invoke with a valid input": _valid_input,
     "invoke with a bad input": _bad_input,
 }

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.toolkit.authors_code import place_of
+from nexus_tools.toolkit.authors_code import message_of, place_of
 from nexus_tools.toolkit.server import ToolServer
 from nexus_tools.toolkit.tool import Tool
 
@@ -51,7 +51,7 @@ def load_module(place: str) -> ModuleType:
             raise UsageError("target_unknown", message, hint=_HINT) from error
         raise UsageError(
             "target_broken",
-            f"{place} cannot be imported: {type(error).__name__}: {error}",
+            f"{place} cannot be imported: {type(error).__name__}: {message_of(error)}",
             hint=f"see {place_of(error) or place}",
         ) from error
 

@@ -5,6 +5,7 @@ Its JSON Schemas are as the registry stores them: terse, with plain patterns.
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
@@ -14,10 +15,11 @@ import pydantic
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic_core import SchemaError, core_schema
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Mismatch, mismatch_error, pointer_of
+from nexus_tools.toolkit.authors_code import message_of
 from nexus_tools.toolkit.tool import Call
 from nexus_tools.toolkit.variant import Variant
 
@@ -224,6 +226,10 @@ def _ports_model(parameters: list[inspect.Parameter], hints: Mapping[str, Any]) 
         return create_model("Ports", __config__=ConfigDict(extra="forbid"), **fields)
     except PydanticUserError as error:
         raise _invalid(f"an annotation has no schema: {error.message}") from error
+    except SchemaError as error:
+        [number] = re.findall(r'Field "port_(\d+)"', str(error))[:1] or ["0"]
+        name = parameters[int(number)].name
+        raise _invalid(f"the annotation of {name} is not valid: {message_of(error)}") from error
 
 
 def _input_error(error: pydantic.ValidationError) -> ValidationError:

@@ -349,3 +349,13 @@ class Typist(io.StringIO):
     def readline(self, *_: Any) -> str:
         line = self._lines.pop(0) if self._lines else ""
         return (line if isinstance(line, str) else line()) + "\n"
+
+
+@pytest.fixture
+def release(monkeypatch, next_package):
+    """From here on nexus-tools comes with a package that asks for a migration."""
+
+    def release(package=next_package):
+        monkeypatch.setattr("nexus_tools.package.load_package", lambda: package)
+
+    return release

@@ -5,7 +5,14 @@ from contextlib import aclosing
 import pytest
 from pysui import GroupProtocol, NetworkType, PysuiConfiguration
 
-from nexus_tools import InvocationFailedError, KeyPair, Nexus, domain_proof
+from nexus_tools import (
+    Answer,
+    InvocationFailedError,
+    KeyPair,
+    Nexus,
+    OutputInvalidError,
+    domain_proof,
+)
 from nexus_tools.client import Cursor, Network
 from nexus_tools.domain_proof import ProofState
 from nexus_tools.errors import (
@@ -242,6 +249,72 @@ async def test_invocations_are_listed_by_who_requested_them(nexus, resting_leade
     assert await nexus.invocations.mine(KeyPair.new().address) == ()
 
 
+@pytest.mark.parametrize(
+    ("where", "key", "words"),
+    [(5, None, "the name of a network"), ("localnet", 5, "a KeyPair or another Signer")],
+)
+async def test_connect_refuses_what_is_not_a_network_or_a_key(home, where, key, words):
+    for opening in (Nexus.at, Nexus.publish):
+        with pytest.raises(UsageError) as caught:
+            async with opening(where, key):
+                pass
+        assert caught.value.code == "argument_invalid"
+        assert words in caught.value.message
+
+
+# --- Names of leaders, and arguments that only a type checker would refuse
+
+
+async def test_leaders_are_named_by_name_as_on_the_command_line(nexus, resting_leader):
+    await nexus.tools.register(double.definition(URL), price_mist=1, leaders=["rest"])
+    tool = await nexus.tools.get(DOUBLE)
+    assert tool.leaders.entries == (resting_leader,)
+    assert await nexus.invocations.leaders_for(tool, ["rest"]) == (resting_leader,)
+    assert await nexus.invocations.leaders_for(tool, [str(resting_leader)]) == (resting_leader,)
+    assert (await nexus.leaders.find("rest")).id == resting_leader
+    with pytest.raises(NotFoundError) as caught:
+        await nexus.invoke(DOUBLE, {"number": 1}, leaders=["lee"])
+    assert caught.value.code == "unknown_leader"
+
+
+async def test_two_leaders_of_one_name_are_told_apart_by_their_ids(nexus, resting_leader):
+    _, second = await nexus.leaders.register("rest")
+    with pytest.raises(UsageError) as caught:
+        await nexus.leaders.find("rest")
+    assert caught.value.code == "leader_ambiguous"
+    assert str(second) in caught.value.hint
+    assert (await nexus.leaders.find(str(second))).id == second
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda nexus: nexus.tools.register(double), "a function with @tool has a definition(url)"),
+        (lambda nexus: nexus.tools.update(DOUBLE, price_mist=0.5), "amounts are in MIST"),
+        (lambda nexus: nexus.invoke(DOUBLE, {}, leaders="lee"), "a list of Address or text"),
+        (
+            lambda nexus: nexus.tools.register(Registration(double.definition(URL), 0.5)),
+            "as tools.price_mist, not 0.5",
+        ),
+    ],
+)
+async def test_an_argument_of_another_type_is_refused_with_what_is_taken(nexus, call, words):
+    with pytest.raises(UsageError) as caught:
+        await call(nexus)
+    assert caught.value.code == "argument_invalid"
+    assert words in str(caught.value)
+
+
+async def test_close_and_delete_refuse_to_send_an_empty_transaction(nexus, resting_leader):
+    for verb, code in (
+        (nexus.invocations.close(resting_leader, {}), "nothing_to_close"),
+        (nexus.invocations.delete(), "nothing_to_delete"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            await verb
+        assert caught.value.code == code
+
+
 # --- Invoking
 
 
@@ -273,6 +346,24 @@ async def test_a_failure_is_raised_and_its_invocation_deleted(nexus):
             await nexus.invoke(DOUBLE, {"number": 1})
     assert caught.value.failure.reason is FailureReason.HTTP_ERROR
     assert await nexus.invocations.mine() == ()
+
+
+async def test_invoke_refuses_an_answer_that_breaks_the_output_schema(
+    nexus, localnet, leader_key, resting_leader
+):
+    await nexus.tools.register(double.definition(URL))
+    invoking = asyncio.create_task(nexus.invoke(DOUBLE, {"number": 1}))
+    async with aclosing(nexus.events(InvocationRequested, after=Cursor.beginning())) as events:
+        requested = (await anext(events)).event.invocation
+    answer = Answer("no_such", {"value": 2})
+    async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as leading:
+        await leading.invocations.close(resting_leader, {requested: answer})
+    with pytest.raises(OutputInvalidError) as caught:
+        await invoking
+    assert (caught.value.answer, caught.value.invocation) == (answer, requested)
+    assert "is not a variant of the tool; it has ok" in caught.value.message
+    [kept] = await nexus.invocations.mine()  # it stays on chain for inspection
+    assert kept.id == requested
 
 
 @pytest.mark.usefixtures("resting_leader")

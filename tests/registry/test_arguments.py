@@ -67,9 +67,9 @@ async def test_text_in_place_of_an_address_is_refused(refused, verb):
     assert hint == 'Address.parse("0x…") reads text'
 
 
-async def test_leaders_are_a_list_of_addresses(refused):
-    message, _ = await refused("executions.name_leaders", ID, ["0x5"])
-    assert message == "name_leaders takes a list of Address as leaders, not ['0x5']"
+async def test_leaders_are_a_list_of_ids_or_names(refused):
+    message, _ = await refused("executions.name_leaders", ID, [5])
+    assert message == "name_leaders takes a list of Address or text as leaders, not [5]"
 
 
 async def test_who_neither_approves_nor_rejects_does_not_reject(refused):

@@ -61,6 +61,11 @@ def test_every_broken_place_is_listed():
     }
 
 
+@pytest.mark.parametrize("wrong", ["string", 1, None, []])
+def test_a_port_that_is_not_a_schema_is_reported_once(wrong):
+    assert _pointers(check_input_schema, _input(a=wrong)) == ["/properties/a"]
+
+
 @pytest.mark.parametrize(
     "dialect", ["http://json-schema.org/draft-07/schema#", "https://example.com/own"]
 )

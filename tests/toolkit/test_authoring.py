@@ -505,3 +505,16 @@ async def test_health_may_be_asked_asynchronously():
         return Done()
 
     assert await function.check_health() == {"health": False}
+
+
+def test_a_pattern_that_looks_ahead_is_refused_by_the_name_of_its_parameter():
+    with pytest.raises(ValidationError) as caught:
+
+        @tool("xyz.example.text.code@1")
+        def check(first: int, code: Annotated[str, Field(pattern=r"^(?=.*\\d)\\w+$")]) -> Done:
+            """Checks a code."""
+
+    assert caught.value.code == "tool_invalid"
+    assert "the annotation of code is not valid: look-around" in caught.value.message
+    assert "port_" not in caught.value.message
+    assert "\n" not in caught.value.message

@@ -8,7 +8,6 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import AMOUNT, FILE, Session, asked, carry_out, report, writes
-from nexus_tools.cli.leader_names import find_leader
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -91,7 +90,7 @@ async def _act(
         # An FQN has a version, and a leader may call itself whatever it likes: then it has an id.
         is_tool = "@" in whose
         service: Slashes = nexus.tools if is_tool else nexus.leaders
-        who = whose if is_tool else (await find_leader(nexus.leaders, whose)).id
+        who = whose if is_tool else (await nexus.leaders.find(whose)).id
         sent = await carry_out(
             session,
             service,

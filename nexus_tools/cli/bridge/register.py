@@ -74,8 +74,13 @@ async def _found(session: Session, borrowing: Borrowing, url: str) -> "list[Tool
 
 async def _served(session: Session, url: str, ca_file: Path | None) -> "list[ToolDefinition]":
     """The definitions of all tools at a URL. Raises `tool_unreachable` or `not_a_tool`."""
-    from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
+    from nexus_tools.cli.tool.served_definitions import (
+        check_tool_url,
+        open_http,
+        served_definitions,
+    )
 
+    check_tool_url(session, url)
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):
             return list((await served_definitions(http, url, every=True)).values())

@@ -81,6 +81,10 @@ class Output:
             click.secho(title, bold=True)
         _print_lines(record, names)
 
+    def result(self, text: str) -> None:
+        """Print the one line that a quiet command is run for, for scripts."""
+        click.echo(text)
+
     def done(self, text: str) -> None:
         """Say on stderr that something was done."""
         if not self.quiet:

@@ -24,10 +24,16 @@ Service = TypeVar("Service", bound=Rehearsable)
 
 
 def report(
-    output: Output, sent: "Sent | Sequence[Sent]", done: str, record: Mapping[str, Any]
+    output: Output,
+    sent: "Sent | Sequence[Sent]",
+    done: str,
+    record: Mapping[str, Any],
+    *,
+    result: str = "",
 ) -> None:
     """Say what was `done`, and print `record` with the digest, the cost and the effects.
 
+    A quiet command prints its `result` alone, where it has one, such as the id of what it made.
     What took several transactions has the digest of the last, the cost of all of them, and each as
     one of `transactions`. People see amounts in SUI, and no lists. In a dry run it says that
     nothing was signed.
@@ -41,6 +47,9 @@ def report(
         output.done(done)
     if output.as_json:
         output.document({**record, **document})
+        return
+    if output.quiet and result:
+        output.result(result)
         return
     shown = {key: value for key, value in record.items() if not isinstance(value, dict | list)}
     words = units.in_words(shown) | _for_people(document)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import Session, asked, carry_out, report
-from nexus_tools.cli.leader_names import find_leader
 from nexus_tools.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ async def own_leader(session: Session, leaders: "LeaderRegistry", which: str | N
     Raises `leader_missing`, `leader_ambiguous` or `unknown_leader`.
     """
     if which is not None and which.startswith("0x"):
-        return await find_leader(leaders, which)
+        return await leaders.find(which)
     wallet = session.own_address()
     return only_one(await leaders.owned_by(wallet), which, f"{wallet} owns no leader")
 

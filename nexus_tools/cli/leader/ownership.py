@@ -7,7 +7,6 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
 from nexus_tools.cli.leader.own import LEADER, act, only_one
-from nexus_tools.cli.leader_names import find_leader
 from nexus_tools.cli.offer import CANCEL, OFFERED, offered_address, offered_in_words
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ async def accept(session: Session, which: str | None) -> None:
     async with session.nexus() as nexus:
         leaders = nexus.leaders
         if which is not None and which.startswith("0x"):
-            found = await find_leader(leaders, which)
+            found = await leaders.find(which)
         else:
             offered = tuple(each for each in await leaders.list() if each.owner.offered == wallet)
             found = only_one(offered, which, f"no leader is offered to {wallet}")

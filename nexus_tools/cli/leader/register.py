@@ -77,7 +77,7 @@ async def command(
         "active": not inactive,
     }
     done = f"registered the leader {known_as}: {units.sui(locked_mist)} locked"
-    report(session.output, sent, done, record)
+    report(session.output, sent, done, record, result=str(leader))
     if not session.dry_run:
         command = run_command(session, session.wallet_option(addresses[0]))
         session.output.note(f"`{command}` lets it work")

@@ -20,7 +20,6 @@ from nexus_tools.cli.framework import (
 )
 from nexus_tools.cli.garbage import collect_seldom
 from nexus_tools.cli.leader.own import only_one, run_command
-from nexus_tools.cli.leader_names import find_leader
 from nexus_tools.environment import LEADER_PREFIX
 from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.logs import get_logger
@@ -136,7 +135,7 @@ async def _worked_for(
 ) -> "Address":
     """The leader that is named, or the only one for which the address works."""
     if which is not None and which.startswith("0x"):
-        return (await find_leader(leaders, which)).id
+        return (await leaders.find(which)).id
     everybody = await leaders.list()
     worked_by = tuple(each for each in everybody if worker in each.workers.entries)
     try:

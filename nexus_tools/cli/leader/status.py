@@ -8,7 +8,6 @@ from nexus_tools.cli.collateral import suspensions
 from nexus_tools.cli.framework import Session, reads
 from nexus_tools.cli.leader.own import LEADER
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
-from nexus_tools.cli.leader_names import find_leader
 
 _COLUMNS = COLUMNS | {
     "claimable": "Claimable",
@@ -34,7 +33,7 @@ async def command(session: Session, which: str | None) -> None:
         with session.output.progress("reading the registry"):
             found = await leaders.owned_by(session.own_address())
             if which is not None:
-                found = (await find_leader(leaders, which, found),)
+                found = (await leaders.find(which, found),)
             rows = await leaders_by_record(leaders, found)
             slashed = await suspensions(leaders, found)
             for row in rows:

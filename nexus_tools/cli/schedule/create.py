@@ -122,6 +122,7 @@ def _report(
         "leaders": list(map(str, created.leaders)),
     }
     output = session.output
-    report(output, created.sent, f"scheduled {fqn} as {created.schedule}", facts)
+    done = f"scheduled {fqn} as {created.schedule}"
+    report(output, created.sent, done, facts, result=str(created.schedule))
     if not session.dry_run:
         output.note(f"`nexus-tools schedule show {created.schedule}` shows what it begins")

@@ -1,7 +1,7 @@
 """`nexus-tools tool invoke`: request an invocation on chain, and wait for its outcome."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +13,6 @@ from nexus_tools.cli.framework import (
     Session,
     carry_out,
     complete_fqns,
-    read_option,
     report,
     sent_record,
     terminable,
@@ -22,6 +21,7 @@ from nexus_tools.cli.framework import (
 from nexus_tools.cli.leader_names import NAMED, find_leaders
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
 from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof
+from nexus_tools.cli.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.errors import NotNowError, UnreachableError, ValidationError
 
 if TYPE_CHECKING:
@@ -31,17 +31,12 @@ if TYPE_CHECKING:
     from nexus_tools.package.move.tool import Tool
     from nexus_tools.registry import Invocations
     from nexus_tools.sui.address import Address
+    from nexus_tools.tool import Outcome
 
 
 @click.command()
 @click.argument("fqn", shell_complete=complete_fqns)
-@click.option(
-    "--input",
-    "input_text",
-    metavar="JSON|@FILE|-",
-    default="{}",
-    help="The ports, as a JSON object: itself, in a file, or on stdin.",
-)
+@INPUTS
 @NAMED
 @click.option(
     "--max-outcome-bytes",
@@ -50,7 +45,11 @@ if TYPE_CHECKING:
     " the tool asks for.",
 )
 @click.option("--max-cost", type=AMOUNT, help="Pay at most so many SUI besides gas.")
-@click.option("--no-wait", is_flag=True, help="Print the invocation's id and do not wait.")
+@click.option(
+    "--no-wait",
+    is_flag=True,
+    help="Print the invocation ID and exit without waiting; with -q, the ID alone.",
+)
 @click.option("--delete", is_flag=True, help="Delete it in the end, for its storage rebate.")
 @ASK_DOMAIN
 @writes
@@ -58,7 +57,7 @@ async def command(
     session: Session,
     *,
     fqn: str,
-    input_text: str,
+    inputs: tuple[str, ...],
     named: tuple[str, ...],
     max_outcome_bytes: int | None,
     max_cost: int | None,
@@ -71,37 +70,38 @@ async def command(
     It names one leader or two, in this order: the first of those given with --leader, or in the
     setting `leaders`, that are active and that the tool accepts; else some by what they did.
     What is prepaid and not needed comes back when the invocation is closed. An error variant is an
-    answer like any other; if the invocation fails, the exit code is 1. Of a tool with a price the
-    domain is asked first: you are warned if it lists others as owners.
+    answer like any other; if the invocation fails, the exit code is 1, and 7 if the answer breaks
+    the tool's output schema. Of a tool with a price the domain is asked first: you are warned if it
+    lists others as owners.
     """
     from nexus_tools.registry import DEFAULT_OUTCOME_BYTES
     from nexus_tools.tool import ToolFqn
 
-    inputs = read_option(input_text, "--input")
+    values = read_inputs(inputs)
     name = ToolFqn.parse(fqn)
     async with session.nexus() as nexus:
         tool = await nexus.tools.get(name)
-        _check_inputs(tool, inputs)
+        _check_inputs(tool, values)
         if tool.price_mist:
             _warn_of_owner(session.output, fqn, await asked_proof(session, nexus, tool, ask))
         leaders = await _choose_leaders(session, nexus, tool, named)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
         terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": max_cost}
-        cost = await nexus.invocations.quote(tool, inputs, max_outcome_bytes)
+        cost = await nexus.invocations.quote(tool, values, max_outcome_bytes)
         by = f"by the leader {', or else by '.join(map(str, leaders))}"
         with terminable():
             sent, place = await carry_out(
                 session,
                 nexus.invocations,
-                lambda service: service.request(tool, inputs, leaders=leaders, **terms),
+                lambda service: service.request(tool, values, leaders=leaders, **terms),
                 question=lambda _: f"Prepay {units.sui(cost)} for an invocation of {fqn} {by}?",
             )
             facts = {"fqn": fqn, "invocation": str(place), "prepaid_mist": cost}
             facts["leaders"] = list(map(str, leaders))
             done = f"requested {place} {by}, {units.sui(cost)} prepaid"
             if session.dry_run or no_wait:
-                report(session.output, sent, done, facts)
+                report(session.output, sent, done, facts, result=str(place))
                 return
             session.output.note(done)
             with _findable(session.output, facts):
@@ -149,19 +149,16 @@ def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
         raise
 
 
-def _check_inputs(tool: "Tool", inputs: Any) -> None:
+def _check_inputs(tool: "Tool", inputs: dict[str, Any]) -> None:
     """Raises `input_invalid` for what the leader would refuse."""
     from nexus_tools.tool import InterfaceValidator
 
-    hint = f"`nexus-tools tool show {tool.fqn}` shows the ports"
-    if not isinstance(inputs, dict):
-        raise ValidationError("input_invalid", "the input is no JSON object of ports", hint=hint)
     validator = InterfaceValidator(tool.definition.parse())
     try:
         validator.check_input(inputs)
     except ValidationError as error:
-        error.hint = hint
-        raise
+        error.hint = f"`nexus-tools tool show {tool.fqn}` shows the ports"
+        raise explained(error, inputs) from None
 
 
 async def _finish(
@@ -172,18 +169,22 @@ async def _finish(
     *,
     delete: bool,
 ) -> None:
-    """Wait for the outcome, and print it with all that was paid. Raises `InvocationFailedError`."""
-    from nexus_tools.registry import InvocationFailedError
+    """Wait for the outcome, and print it with all that was paid.
+
+    Raises `InvocationFailedError`, or `OutputInvalidError`: then the invocation is not deleted.
+    """
+    from nexus_tools.registry import InvocationFailedError, OutputInvalidError
     from nexus_tools.sui.address import Address
     from nexus_tools.tool import Failure, FailureReason
 
     place = Address.parse(facts["invocation"])
-    with session.output.progress("waiting for a leader"):
+    outcome: Outcome | None = None
+    with session.output.progress("waiting for a leader"), suppress(OutputInvalidError):
         outcome = await invocations.wait(place)
-    document = await read_outcome(invocations, place)
+    document, invalid = await read_outcome(invocations, place)
     transactions = {"request": sent_record(sent), "close": {"digest": document.pop("digest")}}
     paid = facts["prepaid_mist"] - document["refund_mist"] + sent.cost.net
-    if delete:
+    if delete and not invalid:
         with session.output.progress("deleting the invocation"):
             deleted = await invocations.delete(place)
         transactions["delete"] = sent_record(deleted)
@@ -191,6 +192,8 @@ async def _finish(
     document |= {"transactions": transactions, "paid_mist": paid}
     lines = {f"{verb} digest": one["digest"] for verb, one in transactions.items()}
     print_outcome(session.output, document, **lines, paid=units.sui(paid))
+    if invalid:
+        raise invalid
     if isinstance(outcome, Failure):
         failed = InvocationFailedError(place, outcome)
         if outcome.reason is FailureReason.OUTPUT_TOO_LARGE:

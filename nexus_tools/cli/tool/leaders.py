@@ -12,7 +12,6 @@ from nexus_tools.cli.framework import (
     writes,
 )
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
-from nexus_tools.cli.leader_names import find_leader
 from nexus_tools.cli.tool.roster import change
 
 _FQN = click.argument("fqn", shell_complete=complete_fqns)
@@ -90,7 +89,7 @@ async def _change(session: Session, fqn: str, which: str, *, is_added: bool) -> 
         tool = await nexus.tools.get(fqn)
         listed = await nexus.leaders.find_all(tool.leaders.entries, Leader)
         among = None if is_added else [each for each in listed if each]
-        leader = await find_leader(nexus.leaders, which, among)
+        leader = await nexus.leaders.find(which, among)
         accepts = "accepts" if is_added else "no longer accepts"
         done = f"{fqn} {accepts} the leader {leader.id} ({leader.name})"
         sent = await carry_out(

@@ -81,8 +81,10 @@ def _of_name(name: str) -> "ToolFqn":
     except ValidationError as error:
         raise ValidationError(
             "fqn_invalid",
-            f"{name[:80]!r} is not the name of a tool",
-            hint="NAME is a part of its FQN, as add in math.add@1; --fqn gives all of that",
+            f"{name[:80]!r} is not the name of a tool: a name is a letter a-z and at least one more"
+            " of a-z, 0-9, '_' and '-'",
+            hint="NAME becomes a part of the FQN, as add in math.add@1. --fqn sets all of the FQN,"
+            " and --directory the folder.",
         ) from error
 
 

@@ -1,17 +1,18 @@
 """An invocation as it stands on chain, and `nexus-tools tool outcome`."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Output, Session, asked, carry_out, report, writes
+from nexus_tools.cli.framework import Output, Session, asked, carry_out, plain, report, writes
 from nexus_tools.cli.tool.why import explain
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.package.move.invocation import Invocation
-    from nexus_tools.registry import Invocations
+    from nexus_tools.registry import Invocations, OutputInvalidError
     from nexus_tools.sui.address import Address
 
 _LABELS = {
@@ -21,6 +22,7 @@ _LABELS = {
     "deadline": "deadline",
     "variant": "variant",
     "ports": "ports",
+    "output_invalid": "invalid",
     "reason": "reason",
     "detail": "detail",
     "leaders": "named",
@@ -50,7 +52,8 @@ async def command(
     """Show the INVOCATION and its outcome, as the chain has them.
 
     What was prepaid and not needed came back when it was closed. One that nobody closed in time is
-    closed by --delete, which brings all of it back.
+    closed by --delete, which brings all of it back. If the answer breaks the tool's output schema,
+    the exit code is 7.
 
     With --why also of one that was deleted, from the events of the chain and from the journals of
     Leaders of yours that do not run now.
@@ -60,6 +63,7 @@ async def command(
     the leader `did`: `closed`, `missed`, `not_needed`, `has_time` or `waits`), `money` and
     `journals`.
     """
+    from nexus_tools.registry import OutputInvalidError
     from nexus_tools.sui.address import Address
 
     if why and delete:
@@ -68,15 +72,19 @@ async def command(
     async with session.nexus(signing=delete) as nexus:
         invocations = nexus.invocations
         if wait:
-            with session.output.progress("waiting for a leader"):
-                await invocations.wait(place)
+            with session.output.progress("waiting for a leader"), suppress(OutputInvalidError):
+                await invocations.wait(place)  # an answer that is invalid is shown first
         if why:
             await explain(session, nexus, place)
             return
-        document = await read_outcome(invocations, place)
+        document, invalid = await read_outcome(invocations, place)
         if not delete:
             print_outcome(session.output, document)
+            if invalid:
+                raise invalid
             return
+        if invalid:
+            session.output.warn(plain(invalid.message))
         back = document["payment_mist"]
         done = "deleted the invocation" + (f", {units.sui(back)} came back" if back else "")
         sent = await carry_out(
@@ -91,14 +99,22 @@ async def command(
     report(session.output, sent, done, document)
 
 
-async def read_outcome(invocations: "Invocations", place: "Address") -> dict[str, Any]:
-    """What the chain says of an invocation; `digest` is the transaction that changed it last."""
+async def read_outcome(
+    invocations: "Invocations", place: "Address"
+) -> "tuple[dict[str, Any], OutputInvalidError | None]":
+    """Return an invocation as the chain has it, and the error of an answer that is not valid.
+
+    `digest` is the transaction that changed it last.
+    """
+    from nexus_tools.registry import invalid_answers
+
     found = await invocations.get(place)
+    invalid = (await invalid_answers(invocations, [found])).get(found.id)
     value = await invocations.client.object(place)
     now_ms = await invocations.client.now_ms()
     digest = None if value is None else value.previous_transaction
     closing = await invocations.closing(place) if found.is_closed else None
-    return {
+    document = {
         "invocation": str(found.id),
         "fqn": found.fqn,
         "tool": str(found.tool),
@@ -113,8 +129,9 @@ async def read_outcome(invocations: "Invocations", place: "Address") -> dict[str
         "fee_mist": getattr(closing, "fee_mist", None),
         "refund_mist": getattr(closing, "refund_mist", None),
         "digest": None if digest is None else str(digest),
-        **_state(found, closing),
+        **_state(found, closing, invalid),
     }
+    return document | ({"output_invalid": invalid.message} if invalid else {}), invalid
 
 
 def _payee(closing: Any) -> str | None:
@@ -123,13 +140,16 @@ def _payee(closing: Any) -> str | None:
     return None if payout is None else str(payout)
 
 
-def _state(found: "Invocation", closing: Any) -> dict[str, Any]:
+def _state(
+    found: "Invocation", closing: Any, invalid: "OutputInvalidError | None"
+) -> dict[str, Any]:
     from nexus_tools.package.move.state import State
 
     state = found.state
     document: dict[str, Any] = {"state": type(state).__name__.lower()}
     if isinstance(state, State.Settled):
-        document |= {"variant": state.variant, "ports": state.ports.with_places()}
+        ports = invalid.answer.ports if invalid else state.ports.with_places()
+        document |= {"variant": state.variant, "ports": ports}
         document |= {"leader": str(state.leader), "closed_at_ms": state.settled_at_ms}
     elif isinstance(state, State.Failed):
         document |= {"reason": state.reason, "detail": getattr(closing, "detail", None)}

@@ -21,6 +21,7 @@ from nexus_tools.cli.framework import (
 )
 from nexus_tools.cli.tool.proof import ask_domains
 from nexus_tools.cli.tool.terms import Agreement, Terms, agreement, agrees, complete
+from nexus_tools.cli.tool.validate import CHECK, require_conforming
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ if TYPE_CHECKING:
     help="With --from-meta of on-chain tools: the package that their modules are in.",
 )
 @agrees
-@click.option("--unchecked", is_flag=True, help="Do not call the running tool to check it.")
+@CHECK
+@click.option("--unchecked", is_flag=True, help="Do not check the running tool.")
 @CA_FILE
 @writes
 async def command(
@@ -63,9 +65,13 @@ async def command(
     terms: Terms,
     ca_file: Path | None,
     every: bool,
+    check: bool,
     unchecked: bool,
 ) -> None:
     """Register tools, and lock the collateral of each.
+
+    With --url the health and the definition of each tool are checked. The tool itself is invoked
+    only with --check, and never with --dry-run: `nexus-tools tool validate` invokes it, too.
 
     A tool gives its answer before it is paid: with a price it lists the leaders that may carry its
     invocations, whom you trust. `nexus-tools leader list` shows what each did.
@@ -84,7 +90,8 @@ async def command(
     elif url is None:
         definitions = await read_definitions(session, str(from_meta), package)
     else:
-        definitions = await _from_server(session, url, ca_file, every=every, unchecked=unchecked)
+        checks = None if unchecked else check
+        definitions = await _from_server(session, url, ca_file, every=every, invoke=checks)
     await register(session, definitions, terms)
 
 
@@ -303,15 +310,20 @@ async def read_definitions(
 
 
 async def _from_server(
-    session: Session, url: str, ca_file: Path | None, *, every: bool, unchecked: bool
+    session: Session, url: str, ca_file: Path | None, *, every: bool, invoke: bool | None
 ) -> "tuple[ToolDefinition, ...]":
-    """Definitions from a running server, whose tools are checked unless `unchecked`."""
-    from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
-    from nexus_tools.cli.tool.validate import require_conforming
+    """Definitions from a running server; its tools are checked unless `invoke` is None."""
+    from nexus_tools.cli.tool.served_definitions import (
+        check_tool_url,
+        open_http,
+        served_definitions,
+    )
 
+    check_tool_url(session, url)
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):
             definitions = await served_definitions(http, url, every=every)
-        for place in () if unchecked else definitions:
-            await require_conforming(session, place, http)
+        if invoke is not None:
+            for place in definitions:
+                await require_conforming(session, place, http, invoke=invoke)
     return tuple(definitions.values())

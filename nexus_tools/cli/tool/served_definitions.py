@@ -6,14 +6,41 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
-from nexus_tools.errors import UnreachableError, UsageError, ValidationError
+from nexus_tools.cli.framework import Session
+from nexus_tools.errors import NexusError, UnreachableError, UsageError, ValidationError
 from nexus_tools.tool import ToolDefinition, protocol
 from nexus_tools.toolkit import FailedError, Probe
 
 _MAX_TOOLS = 10_000
+
+
+def check_tool_url(session: Session, url: str) -> None:
+    """Raise `url_invalid` for a URL without a scheme, or for that of the network's own node."""
+    _check_scheme(url)
+    try:
+        network = session.network()
+    except NexusError:
+        return  # without a network there is no node to confuse the server with
+    if _host_and_port(url) == _host_and_port(network.url):
+        raise UsageError(
+            "url_invalid",
+            f"{url[:200]} is the Sui node of the network {network.name}, not a tool server",
+            hint="Name the URL that `nexus-tools tool serve` prints.",
+        )
+
+
+def _check_scheme(url: str) -> None:
+    if "://" not in url:
+        message = f"{url[:200]!r} is not a URL: the scheme is missing"
+        raise UsageError("url_invalid", message, hint=f"Write http://{url[:200]}, or https.")
+
+
+def _host_and_port(url: str) -> str:
+    return urlsplit(url).netloc.replace("localhost", "127.0.0.1")
 
 
 @asynccontextmanager
@@ -38,7 +65,7 @@ async def served_definitions(
 ) -> dict[str, ToolDefinition]:
     """The definition of the tool at `url`, or of `every` tool of the server there, by URL.
 
-    Raises `tool_unreachable`, `not_a_tool`, or as `ToolDefinition.parse` does.
+    Raises `url_invalid`, `tool_unreachable`, `not_a_tool`, or as `ToolDefinition.parse` does.
     """
     root = url.rstrip("/")
     urls = await served_urls(http, root) if every else [root]
@@ -66,6 +93,7 @@ async def _definition(http: httpx.AsyncClient, url: str) -> ToolDefinition:
 
 
 async def _get(http: httpx.AsyncClient, url: str, path: str, hint: str) -> Any:
+    _check_scheme(url)
     try:
         reply = await Probe(url, http).get(path)
         if reply.status == HTTPStatus.OK:

@@ -18,6 +18,7 @@ from nexus_tools.cli.framework import (
     writes,
 )
 from nexus_tools.cli.tool.register import read_definitions
+from nexus_tools.cli.tool.validate import CHECK, require_conforming
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ if TYPE_CHECKING:
 @click.option(
     "--package", metavar="ID", help="With --from-meta: the package that the module is in now."
 )
-@click.option("--unchecked", is_flag=True, help="Do not call the tool at a new URL to check it.")
+@CHECK
+@click.option("--unchecked", is_flag=True, help="Do not check the tool at a new URL.")
 @CA_FILE
 @writes
 async def command(
@@ -68,6 +70,7 @@ async def command(
     requires_signed_outcome: bool | None,
     from_meta: str | None,
     package: str | None,
+    check: bool,
     unchecked: bool,
     ca_file: Path | None,
 ) -> None:
@@ -105,7 +108,7 @@ async def command(
             definitions = await read_definitions(session, from_meta, package)
             changes = _changes(tool, definitions, from_meta) | changes
         if "url" in changes and tool.definition.function is None and not unchecked:
-            await _check_moved(session, tool, changes["url"], ca_file)
+            await _check_moved(session, tool, changes["url"], ca_file, invoke=check)
         sent = await carry_out(
             session,
             nexus.tools,
@@ -144,20 +147,26 @@ def _shown(value: Any) -> Any:
     return value if isinstance(value, int) else str(value)
 
 
-async def _check_moved(session: Session, tool: "Tool", url: str, ca_file: Path | None) -> None:
-    """Check the running tool at its new URL.
+async def _check_moved(
+    session: Session, tool: "Tool", url: str, ca_file: Path | None, *, invoke: bool
+) -> None:
+    """Check the running tool at its new URL; its function runs only with `invoke`.
 
     Raises `definition_invalid`, `tool_unreachable`, `tool_nonconforming`, `not_a_tool`, or
     `served_otherwise` for another tool.
     """
-    from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
-    from nexus_tools.cli.tool.validate import require_conforming
+    from nexus_tools.cli.tool.served_definitions import (
+        check_tool_url,
+        open_http,
+        served_definitions,
+    )
     from nexus_tools.tool import ToolDefinition
 
+    check_tool_url(session, url)
     expected = ToolDefinition.parse(tool.definition.document() | {"url": url})
     async with open_http(ca_file) as http:
         for place, served in (await served_definitions(http, url, every=False)).items():
-            await require_conforming(session, place, http)
+            await require_conforming(session, place, http, invoke=invoke)
             if served.fqn != expected.fqn or not served.has_interface_of(expected):
                 raise ValidationError(
                     "served_otherwise",

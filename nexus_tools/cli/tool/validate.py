@@ -9,7 +9,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import CA_FILE, Session, local, plain
-from nexus_tools.errors import UnreachableError, UsageError, ValidationError
+from nexus_tools.errors import UnreachableError, ValidationError
 
 if TYPE_CHECKING:
     import httpx
@@ -26,8 +26,9 @@ _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-",
 async def command(session: Session, place: str, ca_file: Path | None) -> None:
     """Check whether the tool at URL keeps the protocol, with real tool calls.
 
-    It is called twice: with an example of a valid input, and with an input that it has to refuse.
-    The exit code is 7 if a check fails, and 6 if the tool does not respond.
+    This invokes the tool twice: with an example of a valid input, so its function runs, and with an
+    input that it has to refuse. `examples` in the input schema come first. The exit code is 7 if a
+    check fails, and 6 if the tool does not respond.
 
     In the FOLDER of a Move package the on-chain tools are checked whose definitions stand beside
     Move.toml: it is published on a localnet of its own, where a Leader calls each of them.
@@ -42,13 +43,10 @@ async def command(session: Session, place: str, ca_file: Path | None) -> None:
 
 async def _served(session: Session, url: str, ca_file: Path | None) -> None:
     """Check a tool on a server."""
-    from nexus_tools.cli.tool.served_definitions import open_http
+    from nexus_tools.cli.tool.served_definitions import check_tool_url, open_http
     from nexus_tools.toolkit import check_tool
 
-    if "://" not in url:
-        raise UsageError(
-            "url_invalid", f"{url[:200]!r} is no URL", hint=f"write http://{url[:200]}, or https"
-        )
+    check_tool_url(session, url)
     checks = []
     async with open_http(ca_file) as http:
         async for each in check_tool(url, http):
@@ -102,12 +100,23 @@ async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "
     return replace(check, hint=f"it is a server with {tools}: name one of them, as {urls[0]}")
 
 
-async def require_conforming(session: Session, url: str, http: "httpx.AsyncClient") -> None:
-    """Check a running tool before its URL goes on chain. Raises as `require_passed` does."""
+async def require_conforming(
+    session: Session, url: str, http: "httpx.AsyncClient", *, invoke: bool
+) -> None:
+    """Check a running tool before its URL goes on chain. Raises as `require_passed` does.
+
+    Its function runs only with `invoke`, and never in a dry run.
+    """
     from nexus_tools.toolkit import check_tool
 
-    with session.output.progress(f"checking {url}"):
-        checks = [check async for check in check_tool(url, http)]
+    output = session.output
+    if invoke and session.dry_run:
+        output.note(f"a dry run invokes no tool: only the definition at {url} is checked")
+    elif invoke:
+        output.note(f"invoking the tool at {url} with an example input")
+    with output.progress(f"checking {url}"):
+        invokes = invoke and not session.dry_run
+        checks = [check async for check in check_tool(url, http, invoke=invokes)]
     try:
         require_passed(url, checks)
     except ValidationError as error:
@@ -115,6 +124,14 @@ async def require_conforming(session: Session, url: str, http: "httpx.AsyncClien
             f"; `nexus-tools tool validate {url}` shows all checks, --unchecked skips them"
         )
         raise
+
+
+CHECK = click.option(
+    "--check",
+    is_flag=True,
+    help="Invoke the running tool with an example input, too: its function runs.",
+)
+"""The option of commands that put the URL of a running tool on chain."""
 
 
 def require_passed(url: str, checks: "list[Check]") -> None:
@@ -127,7 +144,7 @@ def require_passed(url: str, checks: "list[Check]") -> None:
     raise ValidationError(
         "tool_nonconforming",
         f"the tool at {url} fails {len(failed)} of {len(checks)} checks:"
-        f" {', '.join(check.name for check in failed)}",
+        f" {'; '.join(f'{check.name}: {check.message}' for check in failed)}",
         hint=failed[0].hint,
         details={"checks": [_row(check) for check in failed]},
     )

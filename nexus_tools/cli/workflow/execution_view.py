@@ -36,12 +36,13 @@ async def show_execution(session: Session, nexus: "Nexus", execution: "Address")
         spent_mist = await nexus.executions.spent_mist(state)
     if session.output.as_json:
         session.output.document(state_document(state, waits, spent_mist))
-        return
-    session.output.record(_facts(state, spent_mist), _LABELS)
-    print_drawn(lambda width: picture(state, width))
-    print_outcome(session.output, state)
-    print_waits(session.output, waits)
-    print_next(session.output, state)
+    else:
+        session.output.record(_facts(state, spent_mist), _LABELS)
+        print_drawn(lambda width: picture(state, width))
+        print_outcome(session.output, state)
+        print_waits(session.output, waits)
+        print_next(session.output, state)
+    state.require_valid()
 
 
 def picture(state: "ExecutionState", width: int) -> Any:
@@ -99,7 +100,8 @@ def print_end(output: Output, state: "ExecutionState") -> None:
 
 
 def require_success(state: "ExecutionState") -> None:
-    """Raises `workflow_failed` if the execution ended before it was done."""
+    """Raise `output_invalid` as `require_valid`, or `workflow_failed` if it ended too early."""
+    state.require_valid()
     if state.early_end:
         far = f"`nexus-tools workflow show {state.execution.id}` shows how far it came"
         better = state.fatal.next_step if state.fatal else ""
@@ -147,7 +149,8 @@ def state_document(
         "steps": execution.steps,
         "deadline_ms": terms.deadline_ms,
         "ended_at_ms": execution.ended_at_ms,
-        "outputs": state.outputs(),
+        "outputs": state.outputs(checked=False),
+        "invalid": [each.as_json() for each in state.invalid],
         "results": [
             {
                 "name": each.name or None,

@@ -149,7 +149,7 @@ async def _tell(
     }
     done = f"began {begun.execution} with {units.sui(begun.funds_mist)} of funds"
     if session.dry_run or not wait:
-        report(output, begun.sent, done, facts)
+        report(output, begun.sent, done, facts, result=str(begun.execution))
         if not (session.dry_run or output.as_json):
             output.note(f"next: nexus-tools workflow watch {begun.execution}")
         return

@@ -98,8 +98,9 @@ async def command(
 
     FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
     A vertex gives what its stub says, else what the tool does; if it has neither, an example is
-    made up. Stubs take no time: the clock is simulated. Costs are an estimate of prices and fees.
-    The exit code is 1 if the execution does not come to its end.
+    made up. Tools that --tools and --url name are invoked: their functions run, with all effects
+    that they have. Stubs take no time: the clock is simulated. Costs are an estimate of prices and
+    fees. The exit code is 1 if the execution does not come to its end.
     """
     given = read_inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate

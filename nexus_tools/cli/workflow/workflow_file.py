@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nexus_tools import units
 from nexus_tools.cli.framework import Output, read_bytes
 from nexus_tools.errors import NexusError, UsageError, ValidationError
 
@@ -62,13 +63,19 @@ class WorkflowFile:
 
     def invalid(self) -> ValidationError:
         """The error that goes with violations."""
+        details = {"violations": self.errors}
+        if self.errors and all(each["rule"] == "unregistered" for each in self.errors):
+            lacking = len({each["message"] for each in self.errors})
+            return ValidationError(
+                "workflow_invalid",
+                f"{self.name} keeps the rules, but {units.count(lacking, 'tool')} of it"
+                f" {'is' if lacking == 1 else 'are'} not registered on this network",
+                hint="`nexus-tools tool register` registers a tool; -n names another network",
+                details=details,
+            )
         count = len(self.errors)
         rules = "a rule" if count == 1 else f"rules in {count} places"
-        return ValidationError(
-            "workflow_invalid",
-            f"{self.name} breaks {rules}",
-            details={"violations": self.errors},
-        )
+        return ValidationError("workflow_invalid", f"{self.name} breaks {rules}", details=details)
 
 
 def read_workflow(

@@ -10,7 +10,7 @@ from nexus_tools.lending.mcp.catalogue import Progress
 from nexus_tools.lending.mcp.paid import Listener, PaidCalls, carried_by, told_if_given_up
 from nexus_tools.lending.mcp.registered import Offer
 from nexus_tools.package.move.invocation import InvocationExpired, InvocationRequested
-from nexus_tools.registry import Invocations
+from nexus_tools.registry import Invocations, OutputInvalidError
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Failure, FailureReason, Outcome
 
@@ -84,6 +84,10 @@ class OnChainCalls:
         """What an invocation came to, and in which transaction; it is deleted then."""
         try:
             outcome = await self._invocations.wait(place)
+        except OutputInvalidError:  # it stays on chain, where the answer can be inspected
+            closing = await self._invocations.closing(place)
+            reservation.spent_mist -= closing.refund_mist if closing else 0
+            raise
         except NotNowError as late:
             if await self._delete(place, reservation):
                 raise _expired() from late

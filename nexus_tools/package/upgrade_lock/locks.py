@@ -6,6 +6,7 @@ from typing import Self
 
 from msgspec import Struct
 
+from nexus_tools.arguments import checks_arguments
 from nexus_tools.bytecode import UpgradePolicy
 from nexus_tools.client import EventFilter, SuiClient
 from nexus_tools.errors import NotFoundError, RefusedOnChainError, ValidationError
@@ -48,6 +49,7 @@ class PackageUpgrades(Struct, frozen=True):
     proposal: Proposal | None = None
 
 
+@checks_arguments
 class UpgradeLocks:
     """The locked packages of a chain. A package is named by any of its versions.
 

@@ -47,7 +47,9 @@ def test_an_unregistration_can_be_taken_back(author, registered):
     ],
 )
 def test_a_verb_that_does_not_fit_the_state_is_too_early(author, registered, verb, code):
-    assert author.fails("tool", verb, registered, "--yes") == (4, code)
+    result = author.run("tool", verb, registered, "--yes", "--json")
+    assert (result.code, result.error["code"]) == (4, code)
+    assert "tool or leader" not in result.error["message"]
 
 
 def test_a_tool_is_not_unregistered_twice(author, registered):

@@ -94,8 +94,21 @@ def test_a_folder_with_something_in_it_is_left_alone(home, tmp_path):
 @pytest.mark.parametrize("name", ["Greeter", "g", "../greeter", "a b"])
 def test_a_name_that_no_fqn_can_have_is_refused(home, tmp_path, name):
     folder = tmp_path / "project"
-    assert home.fails("tool", "new", name, "--directory", folder) == (7, "fqn_invalid")
+    result = home.run("tool", "new", name, "--directory", folder, "--json")
+    assert (result.code, result.error["code"]) == (7, "fqn_invalid")
+    assert "a name is a letter a-z and at least one more of a-z, 0-9" in result.error["message"]
     assert not folder.exists()
+
+
+def test_a_new_tool_has_the_name_that_was_given_and_an_example(home, tmp_path):
+    folder = tmp_path / "weather"
+    home.json("tool", "new", "weather", "--directory", folder)
+    written = "\n".join(path.read_text() for path in folder.rglob("*.*"))
+    assert "greet" not in written.lower()
+    [tool] = load(str(folder / "tools.py")).tools.values()
+    assert tool.definition("https://tools.example.com").input_schema["properties"]["text"][
+        "examples"
+    ] == ["hello"]
 
 
 def test_who_gives_an_fqn_as_the_name_is_told_of_the_option(home):

@@ -1,8 +1,17 @@
 """What `tool outcome` tells of an invocation, and how one is found again."""
 
+import json
 import signal
 
+import anyio
 import pytest
+from msgspec.structs import fields
+
+from nexus_tools.client import Network, SuiClient
+from nexus_tools.package import Deployment
+from nexus_tools.registry import Invocations
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import Answer
 
 DIVIDE = "xyz.example.math.divide@1"
 NAP = "xyz.example.time.nap@1"
@@ -191,3 +200,58 @@ def test_whoever_stops_waiting_is_told_where_the_prepaid_money_is(requester, idl
     assert f"nexus-tools tool outcome {place} --wait" in ended.stderr
     assert ended.document["invocation"] == place
     assert [row["invocation"] for row in requester.json("invocation", "list")] == [place]
+
+
+# --- Answers that break the output schema
+
+
+@pytest.fixture
+def settle(seller, chain, idle):
+    """Settles an invocation in the name of the leader that nobody runs."""
+    known = seller.json("package", "show")
+    deployment = Deployment.parse({each.name: known[each.name] for each in fields(Deployment)})
+
+    def settle(place, answer):
+        async def run():
+            network = Network("test", chain.url, chain.url)
+            async with SuiClient(network, seller.wallet.signer()) as client:
+                closed = {Address.parse(place): answer}
+                await Invocations(client, deployment).close(Address.parse(idle), closed)
+
+        anyio.run(run)
+
+    return settle
+
+
+BAD = Answer("no_such", {"text": "free"})
+
+
+def test_outcome_shows_an_invalid_answer_and_fails(requester, left, settle):
+    place = left()
+    settle(place, BAD)
+    for wait in ((), ("--wait",)):
+        result = requester.run("tool", "outcome", place, *wait, "--json")
+        assert (result.code, result.error["code"]) == (7, "output_invalid")
+        assert result.document["variant"] == "no_such"
+        assert result.document["ports"] == {"text": "free"}
+        assert "is not a variant of the tool" in result.document["output_invalid"]
+    shown = requester.run("tool", "outcome", place)
+    assert shown.code == 7
+    assert "no_such" in shown.stdout
+    deleted = requester.run("tool", "outcome", place, "--delete", "--yes")
+    assert deleted.code == 0
+    assert "breaks the tool's output schema" in deleted.stderr
+
+
+def test_invoke_shows_an_invalid_answer_keeps_it_and_fails(requester, idle, settle):
+    arguments = ("tool", "invoke", NAP, "--input", "{}", "--leader", idle, "--delete", "--yes")
+    waiting = requester.daemon("prepaid", *arguments, "--json")
+    place = waiting.line.split()[1].rstrip(",")
+    settle(place, Answer("ok", {"slept_ms": "long"}))
+    out, err = waiting.process.communicate(timeout=30)
+    assert waiting.process.returncode == 7
+    document = json.loads(out)
+    assert (document["variant"], document["ports"]) == ("ok", {"slept_ms": "long"})
+    error = json.loads(err.splitlines()[-1])["error"]
+    assert (error["code"], error["details"]["invocation"]) == ("output_invalid", place)
+    assert requester.fails("tool", "outcome", place) == (7, "output_invalid")

@@ -98,7 +98,9 @@ def test_a_badge_is_minted_when_the_examiner_says_yes(begun, author, examiner):
     assert wait["until_ms"] == question["until_ms"]
     watching = author.daemon("nexus-tools ask list", "workflow", "watch", execution)
     assert f"ask waits for the answer of {address_of(examiner)} until" in watching.line
-    examiner.json("ask", "answer", question["invocation"], "--approve", "--yes")
+    answer = ("ask", "answer", question["invocation"])
+    assert examiner.json(*answer, "--reject", "--dry-run")["dry_run"]
+    examiner.json(*answer, "--approve", "--yes")
     found = ended(author, execution)
     assert found["status"] == "completed"
     assert found["outputs"]["badge"].startswith("0x")

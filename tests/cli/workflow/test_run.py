@@ -123,6 +123,7 @@ def test_a_refusal_says_what_was_allowed_and_what_allows_more(requester):
 def test_what_is_left_is_cleaned_up_for_what_it_took(requester):
     place = run(requester, "--input", "dividend=84", "--wait")["execution"]
     before = requester.json("wallet", "show")["balance_mist"]
+    assert requester.json("workflow", "clean", place, "--dry-run")["dry_run"]
     cleaned = requester.json("workflow", "clean", place, "--yes")
     assert cleaned["back_mist"] > 0
     assert requester.json("wallet", "show")["balance_mist"] == before + cleaned["back_mist"]

@@ -376,7 +376,12 @@ def test_a_tool_that_nobody_registered_is_named(author, sums):
     def change(document):
         document["vertices"][0]["kind"]["tool_fqn"] = "xyz.test.nobody@1"
 
-    assert rules(author, sums(change)) == [("unregistered", "/vertices/0/kind/tool_fqn")]
+    path = sums(change)
+    assert rules(author, path) == [("unregistered", "/vertices/0/kind/tool_fqn")]
+    error = author.run("workflow", "validate", path, "--registry", "--json").error
+    assert error["message"] == (
+        f"{path} keeps the rules, but 1 tool of it is not registered on this network"
+    )
 
 
 def test_of_a_tool_that_the_package_has_it_is_told_how_it_is_registered(author, sums):

@@ -1,0 +1,68 @@
+"""Answers that break the output schema of a tool: neither a client nor a workflow's owner uses one.
+
+No leader's daemon runs: a test settles in the leader's name.
+"""
+
+import pytest
+
+from nexus_tools import OutputInvalidError
+from nexus_tools.client import SuiClient
+from nexus_tools.lending import Budget, Offers, OnChainCalls
+from nexus_tools.lending.mcp.results import error_result
+from nexus_tools.registry import Executions, Invocations, ToolFilter
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import Answer, ToolFqn
+
+PLENTY = 10**9
+DIVIDE = ToolFqn.parse("xyz.example.math.divide@1")
+BAD = Answer("ok", {"quotient": "forty-two", "remainder": 0})
+
+
+@pytest.fixture
+async def settle(registry, operator, carrier):
+    """Settles an invocation with an answer that the tool never promised."""
+    async with SuiClient(registry.client.network, operator.wallet.signer()) as client:
+        closing = Invocations(client, registry.deployment)
+
+        async def settle(place, answer=BAD):
+            await closing.close(Address.parse(carrier), {place: answer})
+
+        yield settle
+
+
+async def test_a_call_ends_with_an_error_and_the_refund_is_counted(registry, settle):
+    invocations, budget = Invocations(registry.client, registry.deployment), Budget(PLENTY)
+    calls = OnChainCalls(invocations, budget, print, max_outcome_bytes=4_096)
+    before = await registry.client.balance(registry.client.address)
+
+    async def hear(message):
+        if message.startswith("requested: invocation "):
+            await settle(Address.parse(message.split()[2].rstrip(",")))
+
+    divide = await Offers(registry, ToolFilter()).find(DIVIDE)
+    with pytest.raises(OutputInvalidError) as caught:
+        await calls.call(divide, {"dividend": 84, "divisor": 2}, hear)
+    assert caught.value.answer == BAD
+    text = error_result(caught.value).content[0].text
+    assert text.startswith("output_invalid: ")
+    assert "- /ok/quotient: " in text
+    assert budget.spent_mist == before - await registry.client.balance(registry.client.address)
+    assert (await invocations.get(caught.value.invocation)).is_closed
+
+
+async def test_the_results_of_an_execution_are_refused_and_shown(registry, user, halves, settle):
+    executions = Executions(registry.client, registry.deployment)
+    begun = await executions.begin(halves.workflow, {"dividend": 84})
+    state = await executions.state(begun.execution)
+    assert state.invalid == ()
+    [run] = state.runs.values()
+    await settle(run.invocation.id)
+    state = await executions.state(begun.execution)
+    [invalid] = state.invalid
+    assert (invalid.answer, invalid.invocation) == (BAD, run.invocation.id)
+    with pytest.raises(OutputInvalidError):
+        state.outputs()
+    assert state.outputs(checked=False) == {}
+    shown = user.spawn("workflow", "show", begun.execution, "--json")
+    assert (shown.code, shown.error["code"]) == (7, "output_invalid")
+    assert shown.document["invalid"][0]["details"]["invocation"] == str(invalid.invocation)

@@ -1,0 +1,102 @@
+"""Answers that break the output schema of their tool: a leader settles what it likes."""
+
+import pytest
+
+from nexus_tools import OutputInvalidError
+from nexus_tools.errors import ValidationError
+from nexus_tools.package.move import invocation as calls
+from nexus_tools.package.move.value import Ports, Value
+from nexus_tools.package.ports import make_ports
+from nexus_tools.registry import invalid_answers
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.tool import Answer
+
+INPUTS = {"a": 1, "b": 2}
+GOOD = Answer("ok", {"result": 3})
+
+
+@pytest.fixture
+async def requested(invocations, priced_tool):
+    return (await invocations.request(priced_tool, INPUTS, max_outcome_bytes=500))[1]
+
+
+@pytest.fixture
+def settle(closing, active_leader):
+    """Settles an invocation with ports that no JSON document makes."""
+
+    async def settle(invocation, ports):
+        builder, package = TransactionBuilder(), closing.deployment.package
+        written = make_ports(builder, package, ports)
+        calls.settle(builder, package, invocation, active_leader, "ok", written)
+        await closing.send(builder)
+
+    return settle
+
+
+@pytest.mark.parametrize(
+    ("answer", "pointer"),
+    [
+        (Answer("no_such", {"result": 3}), ""),
+        (Answer("ok", {"result": "three"}), "/ok/result"),
+        (Answer("ok", {}), "/ok"),
+    ],
+)
+async def test_an_answer_that_breaks_the_output_schema_is_refused_and_kept(
+    invocations, closing, requested, active_leader, answer, pointer
+):
+    await closing.close(active_leader, {requested: answer})
+    for verb in (invocations.wait, invocations.outcome):
+        with pytest.raises(OutputInvalidError) as caught:
+            await verb(requested)
+        error = caught.value
+        assert (error.code, error.invocation, error.answer) == ("output_invalid", requested, answer)
+        assert error.details["failures"][0]["pointer"] == pointer
+        assert error.details["variant"] == answer.variant
+        assert str(requested) in error.hint
+
+
+async def test_an_answer_that_keeps_to_the_output_schema_passes(
+    invocations, closing, requested, active_leader
+):
+    await closing.close(active_leader, {requested: GOOD})
+    assert await invocations.wait(requested) == GOOD
+    assert not await invalid_answers(invocations, [await invocations.get(requested)])
+
+
+async def test_answers_of_many_invocations_take_one_request(
+    invocations, closing, priced_tool, active_leader, monkeypatch
+):
+    places = [
+        (await invocations.request(priced_tool, INPUTS, max_outcome_bytes=500))[1] for _ in range(3)
+    ]
+    bad = Answer("ok", {"result": None})
+    await closing.close(active_leader, dict(zip(places, [GOOD, bad, GOOD], strict=True)))
+    closed = [await invocations.get(place) for place in places]
+    asked = []
+    objects = invocations.client.objects
+
+    async def counted(ids):
+        asked.append(len(ids))
+        return await objects(ids)
+
+    monkeypatch.setattr(invocations.client, "objects", counted)
+    assert [*await invalid_answers(invocations, closed)] == [places[1]]
+    assert asked == [1]
+
+
+async def test_an_answer_with_a_value_that_is_not_on_chain_needs_a_variant_of_the_tool(
+    invocations, requested, settle
+):
+    remote = Ports((("result", Value.Remote("walrus", b"key")),))
+    await settle(requested, remote)
+    assert await invocations.outcome(requested) == Answer(
+        "ok", {"result": {"storage": "walrus", "key": "key"}}
+    )
+
+
+async def test_invalid_json_of_an_answer_is_an_invalid_answer(invocations, requested, settle):
+    broken = Ports((("result", Value.Inline(b"{")),))
+    await settle(requested, broken)
+    with pytest.raises(ValidationError) as caught:
+        await invocations.outcome(requested)
+    assert caught.value.code == "output_invalid"
