@@ -13,6 +13,7 @@ from nexus_tools.registry import Executions, LeaderRegistry, Schedules, ToolRegi
 pytestmark = pytest.mark.anyio
 
 HOUR_MS = 3_600_000
+PAUSE_MS = 10_000
 SUI = 1_000_000_000
 EACH_MIST = SUI // 10
 
@@ -85,8 +86,10 @@ async def test_a_keeper_never_loses_by_triggering(
     assert len(await schedules.uncollected(schedule)) == 1
 
 
-async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(create, keeper, active_leader):
-    timing = Timing(Plan.OnEvent("0x2::coin::Minted", 0), None)
+async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(
+    create, keeper, active_leader, chain
+):
+    timing = Timing(Plan.OnEvent("0x2::coin::Minted", PAUSE_MS, 100), None)
     schedule = await create(timing=timing, keeper_fee_mist=0, overlaps=True)
     gains = []
     for number in range(2):
@@ -97,6 +100,7 @@ async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(create, keeper,
         again = await keeper.trigger_by_event(schedule, active_leader, event)
         with pytest.raises(NotFoundError):
             began(again, keeper)
+        chain.net.advance_clock(PAUSE_MS)
     assert all(0 <= gain <= 200_000 for gain in gains)
 
 
@@ -287,7 +291,7 @@ async def test_too_many_failures_pause_before_they_are_collected(
 
 
 async def test_events_are_not_planned(create, schedules, keeper, active_leader, user):
-    schedule = await create(timing=Timing(Plan.OnEvent("0x2::coin::Minted", HOUR_MS), None))
+    schedule = await create(timing=Timing(Plan.OnEvent("0x2::coin::Minted", HOUR_MS, 100), None))
     standing = await schedules.standing(schedule)
     assert (standing.state, standing.next_at_ms) == ("active", None)
     before_ms = await user.now_ms()

@@ -11,6 +11,10 @@
 /// or lacks funds costs nothing: it is told with the next execution. What an execution leaves
 /// flows back by `collect`.
 ///
+/// Events. The chain cannot see that one happened: a worker of a leader that the schedule names
+/// says so. A leader that lies can start one execution per pause, and as many in a day as the owner
+/// allowed; the owner names other leaders and resets the cursor.
+///
 /// `cancel`, `collect`, `pause` and `delete` depend on no version of the package and on no
 /// setting: funds are never locked in.
 module nexus_workflows::schedule;
@@ -22,7 +26,7 @@ use nexus_tools::value::Ports;
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution::{Self, Execution};
 use nexus_workflows::terms::Terms;
-use nexus_workflows::timing::{Due, Timing};
+use nexus_workflows::timing::{Self, Due, Timing};
 use nexus_workflows::walks;
 use std::ascii::String;
 use sui::balance::Balance;
@@ -145,6 +149,19 @@ public struct ScheduleActivityChanged has copy, drop {
     next_at_ms: Option<u64>,
 }
 
+/// The owner let events count from now on, wherever the last one stood.
+public struct ScheduleCursorReset has copy, drop {
+    schedule: ID,
+    next_at_ms: Option<u64>,
+}
+
+/// The owner added planned times or executions.
+public struct ScheduleExtended has copy, drop {
+    schedule: ID,
+    next_at_ms: Option<u64>,
+    max_executions: Option<u64>,
+}
+
 /// Other leaders trigger a schedule and carry its executions from now on.
 public struct ScheduleLeadersChanged has copy, drop {
     schedule: ID,
@@ -185,6 +202,9 @@ public struct Schedule has key {
     /// How many executions it began, and how many of them it has not collected.
     begun: u64,
     running: u64,
+    /// The day of UTC of the last one, and how many began in it.
+    day: u64,
+    begun_today: u64,
     /// How many failed in a row.
     failures: u64,
     is_paused: bool,
@@ -274,6 +294,8 @@ public fun create(
         cursor: option::none(),
         begun: 0,
         running: 0,
+        day: 0,
+        begun_today: 0,
         failures: 0,
         is_paused: false,
         is_cancelled: false,
@@ -357,7 +379,8 @@ public fun trigger(
     ctx: &mut TxContext,
 ): bool {
     let window = self.authorize(leader, ctx);
-    self.trigger_in(registry, dag, window, clock, ctx)
+    assert!(!self.order().timing.is_on_event(), EByEvent);
+    self.trigger_in(registry, dag, window, option::none(), clock, ctx)
 }
 
 /// Begins the execution that is due and pays the sender, who may be anyone, when the windows of
@@ -371,12 +394,14 @@ public fun trigger_by_anyone(
     ctx: &mut TxContext,
 ): bool {
     let window = self.order().terms.leaders().length();
-    self.trigger_in(registry, dag, window, clock, ctx)
+    assert!(!self.order().timing.is_on_event(), EByEvent);
+    self.trigger_in(registry, dag, window, option::none(), clock, ctx)
 }
 
 /// Begins an execution because of an event, and pays the sender, who is a worker of a leader
 /// that the schedule names. Events count in their order, each once: the event is told by the
-/// number of its checkpoint, of the transaction in it, and of the event in this. Does nothing
+/// number of its checkpoint, of the transaction in it, and of the event in this. The k-th leader,
+/// counted from 0, may do so from k times 10 s after the end of the pause on. Does nothing
 /// and returns false if this event or a later one was told before, or another execution runs,
 /// or the pause is not over, or funds are short. Aborts with `EWrongDag`, `ENotNamed`,
 /// `ENotWorker`, `ENotByEvent`, `version::EWrongVersion` or `leader_registry::ENotAccepting`.
@@ -391,13 +416,11 @@ public fun trigger_by_event(
     clock: &Clock,
     ctx: &mut TxContext,
 ): bool {
-    self.authorize(leader, ctx);
+    let window = self.authorize(leader, ctx);
     assert!(self.order().timing.is_on_event(), ENotByEvent);
     let cursor = Cursor { checkpoint, transaction, event };
     if (self.cursor.is_some_and!(|last| !cursor.is_after(last))) return false;
-    let due = self.due(registry, dag, clock);
-    if (due.is_none()) return false;
-    self.begin(dag, due.destroy_some(), option::some(cursor), clock, ctx)
+    self.trigger_in(registry, dag, window, option::some(cursor), clock, ctx)
 }
 
 /// Takes back what an execution left that has ended; anyone may. What was planned while it ran
@@ -454,6 +477,43 @@ public fun resume(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
     self.failures = 0;
     self.go_on_from(clock.timestamp_ms());
     self.tell_activity();
+}
+
+/// Lets events count from now on, whatever place the last one had that a leader told. Aborts with
+/// `ENotOwner`, `ENotByEvent` or `ECancelled`.
+public fun reset_cursor(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
+    assert!(self.owner == ctx.sender(), ENotOwner);
+    assert!(self.order().timing.is_on_event(), ENotByEvent);
+    assert!(!self.is_cancelled, ECancelled);
+    self.cursor = option::none();
+    self.go_on_from(clock.timestamp_ms());
+    event::emit(ScheduleCursorReset { schedule: object::id(self), next_at_ms: self.next_at_ms });
+}
+
+/// Adds planned times after the last one of a list; those that are done with make room. Aborts
+/// with `ENotOwner`, `ECancelled`, `timing::ENotByTimes` or `timing::EInvalidTimes`.
+public fun add_times(self: &mut Schedule, times: vector<u64>, clock: &Clock, ctx: &TxContext) {
+    let next_at_ms = self.next_at_ms;
+    self.order_mut(ctx).timing.add_times(next_at_ms, times);
+    self.extend(clock);
+}
+
+/// Gives an interval a later end. Aborts with `ENotOwner`, `ECancelled` or `timing::EInvalidEnd`.
+public fun extend_until(self: &mut Schedule, until_ms: u64, clock: &Clock, ctx: &TxContext) {
+    self.order_mut(ctx).timing.extend_until(until_ms);
+    self.extend(clock);
+}
+
+/// Sets how many executions begin at most, with those that began already; with none, any number.
+/// Aborts with `ENotOwner` or `ECancelled`.
+public fun set_max_executions(
+    self: &mut Schedule,
+    max_executions: Option<u64>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    self.order_mut(ctx).max_executions = max_executions;
+    self.extend(clock);
 }
 
 /// Begins nothing more, and pays the funds to the owner. What runs goes on. Aborts with
@@ -534,15 +594,15 @@ fun trigger_in(
     registry: &LeaderRegistry,
     dag: &Dag,
     window: u64,
+    cursor: Option<Cursor>,
     clock: &Clock,
     ctx: &mut TxContext,
 ): bool {
-    assert!(!self.order().timing.is_on_event(), EByEvent);
     let due = self.due(registry, dag, clock);
     if (due.is_none()) return false;
     let due = due.destroy_some();
     if (clock.timestamp_ms() - due.planned_at_ms() < window * WINDOW_MS) return false;
-    self.begin(dag, due, option::none(), clock, ctx)
+    self.begin(dag, due, cursor, clock, ctx)
 }
 
 /// What is due, and may begin.
@@ -586,12 +646,16 @@ fun begin(
     );
     let cursor_bytes = if (cursor.is_some() && self.cursor.is_none()) CURSOR_BYTES else 0;
     let stored_mist = order.terms.stored_mist(bytes + order.bytes() + cursor_bytes);
-    let next_at_ms = order.timing.after(now_ms);
+    let today = timing::day(now_ms);
+    let begun_today = if (self.day == today) self.begun_today + 1 else 1;
+    let next_at_ms = order.timing.after(now_ms, begun_today);
     payment::pay(self.funds.split(fee_mist + stored_mist), ctx.sender());
     self.next_at_ms = next_at_ms;
     if (cursor.is_some()) self.cursor = cursor;
     self.begun = self.begun + 1;
     self.running = self.running + 1;
+    self.day = today;
+    self.begun_today = begun_today;
     event::emit(ScheduleTriggered {
         schedule,
         execution,
@@ -651,6 +715,15 @@ fun go_on_from(self: &mut Schedule, from_ms: u64) {
     if (self.next_at_ms.is_none()) return;
     if (*self.next_at_ms.borrow() >= from_ms) return;
     self.next_at_ms = self.order().timing.next(from_ms);
+}
+
+/// Goes on with what is planned from now on if nothing was planned any more, and tells so.
+fun extend(self: &mut Schedule, clock: &Clock) {
+    assert!(!self.is_cancelled, ECancelled);
+    let (timing, max_executions) = (self.order().timing, self.order().max_executions);
+    if (self.next_at_ms.is_none()) self.next_at_ms = timing.next(clock.timestamp_ms() + 1);
+    let (schedule, next_at_ms) = (object::id(self), self.next_at_ms);
+    event::emit(ScheduleExtended { schedule, next_at_ms, max_executions });
 }
 
 /// Counts how an execution ended. Of one that its owner cancelled, nothing follows.

@@ -186,7 +186,7 @@ def test_times_and_events(author, flow):
     event = ("--on-event", "0x2::coin::Minted", "--pause-after-event", "5m", "--funds", "1")
     created = author.json("schedule", "create", flow, *VALUES, *event, "--yes")
     shown = author.json("schedule", "show", created["schedule"])
-    assert shown["when"] == "on 0x2::coin::Minted, at most once in 5 min"
+    assert shown["when"] == "on 0x2::coin::Minted, at most once in 5 min and 100 times a day"
     assert created["next_at_ms"] is shown["next_at_ms"] is None
     words = author.run("schedule", "show", created["schedule"])
     assert "with the next event" in words.stdout
