@@ -9,6 +9,7 @@ from nexus_tools.package.move.workflows.execution import Execution, ExecutionBeg
 from nexus_tools.package.move.workflows.schedule import ScheduleCollected, ScheduleTriggered
 from nexus_tools.package.move.workflows.timing import Plan, Timing
 from nexus_tools.registry import Executions, LeaderRegistry, Schedules, ToolRegistry, standing_of
+from nexus_tools.sui.builder import TransactionBuilder
 
 pytestmark = pytest.mark.anyio
 
@@ -84,6 +85,25 @@ async def test_a_keeper_never_loses_by_triggering(
         # Of what it is paid for gas, at most so much is left.
         assert 0 <= gained_mist <= 600_000 + 90_000 * vertices
     assert len(await schedules.uncollected(schedule)) == 1
+
+
+@pytest.mark.parametrize(("vertices", "digits"), [(1, 1), (8, 4_000)])
+async def test_keeper_does_not_lose_by_triggering_two_schedules_at_once(
+    vertices, digits, publish, priced_tool, keeper, create, chain, active_leader
+):
+    workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
+    inputs = {f"v{number}.a": 10 ** (digits - 1) for number in range(vertices)}
+    terms = {"keeper_fee_mist": 0, "each_mist": 2 * SUI, "funds_mist": 3 * SUI}
+    both = [await create(workflow, inputs, **terms) for _ in range(2)]
+    chain.net.advance_clock(HOUR_MS)
+    builder = TransactionBuilder()
+    for schedule in both:
+        await keeper.add_trigger(builder, await keeper.get(schedule), active_leader, ())
+    before_mist = await keeper.client.balance(keeper.client.address)
+    sent = await keeper.send(builder)
+    gained_mist = await keeper.client.balance(keeper.client.address) - before_mist
+    assert [each.type.name for each in sent.events].count("ScheduleTriggered") == 2
+    assert 0 <= gained_mist <= 800_000 + 180_000 * vertices
 
 
 async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(

@@ -7,7 +7,8 @@
 ///
 /// Money. A keeper is paid what Sui takes for storing what it wrote, to the byte, for its gas
 /// at the price of the day, and the fee that the owner chose; and that only for an execution
-/// that it began. So nothing is paid twice for one occurrence, and what is missed, is skipped
+/// that it began. The gas that each transaction takes at least is paid once in a transaction, by
+/// the schedule whose execution is the first object that it creates. So nothing is paid twice for one occurrence, and what is missed, is skipped
 /// or lacks funds costs nothing: it is told with the next execution. What an execution leaves
 /// flows back by `collect`.
 ///
@@ -30,10 +31,12 @@ use nexus_workflows::timing::{Self, Due, Timing};
 use nexus_workflows::walks;
 use std::ascii::String;
 use sui::balance::Balance;
+use sui::bcs;
 use sui::clock::Clock;
 use sui::coin::Coin;
 use sui::dynamic_field as field;
 use sui::event;
+use sui::hash;
 use sui::sui::SUI;
 
 // === Errors ===
@@ -86,13 +89,17 @@ const CURSOR_BYTES: u64 = 24;
 const EXECUTION_BYTES: u64 = 500;
 /// Beyond so many runs and entry values, gas grows steeply.
 const MAX_ENTRIES: u64 = 32;
-/// The gas units of computation that it takes to collect an execution and to begin one, for
-/// each run and each entry value of it, and in how many bytes of them there is one more.
+/// The gas units of computation of a transaction that collects an execution and begins one, those
+/// of another one in the same transaction, those for each run and each entry value, and in how
+/// many bytes of these there is one more.
 const GAS_UNITS: u64 = 1_100;
+const FURTHER_GAS_UNITS: u64 = 150;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;
 /// What it takes of storage that no rebate brings back.
 const STORAGE_MIST: u64 = 100_000;
+/// What Sui puts before the digest when it derives the id of an object.
+const OBJECT_ID_SCOPE: u8 = 0xf1;
 
 const COMPLETED: vector<u8> = b"completed";
 const CANCELLED: vector<u8> = b"cancelled";
@@ -628,9 +635,9 @@ fun begin(
 ): bool {
     let (now_ms, schedule) = (clock.timestamp_ms(), object::id(self));
     let order: &Order = field::borrow(&self.id, OrderKey());
-    let fee_mist = order.fee_mist(dag, ctx);
     let most_stored_mist = order.terms.stored_mist(order.most_bytes(dag));
-    let needed_mist = order.each_mist + fee_mist + most_stored_mist;
+    let most_fee_mist = order.fee_mist(dag, GAS_UNITS, ctx);
+    let needed_mist = order.each_mist + most_fee_mist + most_stored_mist;
     if (self.funds.value() < needed_mist) return false;
     let (execution, bytes) = execution::begin_scheduled(
         dag,
@@ -644,6 +651,8 @@ fun begin(
         clock,
         ctx,
     );
+    let base_units = if (is_first_created(execution, ctx)) GAS_UNITS else FURTHER_GAS_UNITS;
+    let fee_mist = order.fee_mist(dag, base_units, ctx);
     let cursor_bytes = if (cursor.is_some() && self.cursor.is_none()) CURSOR_BYTES else 0;
     let stored_mist = order.terms.stored_mist(bytes + order.bytes() + cursor_bytes);
     let today = timing::day(now_ms);
@@ -680,11 +689,20 @@ fun is_after(self: &Cursor, other: &Cursor): bool {
 // === Private functions: money ===
 
 /// What a keeper gets for its gas, and its fee.
-fun fee_mist(self: &Order, dag: &Dag, ctx: &TxContext): u64 {
+fun fee_mist(self: &Order, dag: &Dag, base_units: u64, ctx: &TxContext): u64 {
     let entries = self.vertices.length() + dag.group(self.group).length();
     let bytes_units = self.values_bytes / BYTES_PER_GAS_UNIT;
-    let units = GAS_UNITS + ENTRY_GAS_UNITS * entries + bytes_units;
+    let units = base_units + ENTRY_GAS_UNITS * entries + bytes_units;
     units * ctx.reference_gas_price() + STORAGE_MIST + self.keeper_fee_mist
+}
+
+/// Whether an object is the first one that this transaction creates: Sui derives ids from the
+/// digest of the transaction and the number of the object in it.
+fun is_first_created(object: ID, ctx: &TxContext): bool {
+    let mut bytes = vector[OBJECT_ID_SCOPE];
+    bytes.append(*ctx.digest());
+    bytes.append(bcs::to_bytes(&0u64));
+    hash::blake2b256(&bytes) == object.to_bytes()
 }
 
 /// The bytes of the terms and the entry values of an execution.

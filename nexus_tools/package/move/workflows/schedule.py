@@ -7,9 +7,11 @@ execution gets, its funds, when it is due, and what a keeper is paid. A *keeper*
 `trigger`s it: first the workers of the leaders that it names, then anyone.
 
 Money. A keeper is paid what Sui takes for storing what it wrote, to the byte, for its gas at the
-price of the day, and the fee that the owner chose; and that only for an execution that it began. So
-nothing is paid twice for one occurrence, and what is missed, is skipped or lacks funds costs
-nothing: it is told with the next execution. What an execution leaves flows back by `collect`.
+price of the day, and the fee that the owner chose; and that only for an execution that it began.
+The gas that each transaction takes at least is paid once in a transaction, by the schedule whose
+execution is the first object that it creates. So nothing is paid twice for one occurrence, and what
+is missed, is skipped or lacks funds costs nothing: it is told with the next execution. What an
+execution leaves flows back by `collect`.
 
 Events. The chain cannot see that one happened: a worker of a leader that the schedule names says
 so. A leader that lies can start one execution per pause, and as many in a day as the owner allowed;
