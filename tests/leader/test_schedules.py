@@ -268,6 +268,39 @@ async def test_the_second_leader_begins_what_the_first_does_not(world, leader, a
     assert begun.deadline_ms - HOUR_MS >= told_after_ms + 10_000
 
 
+async def test_events_count_again_after_the_cursor_is_reset(
+    world, leader, await_events, tell, schedules
+):
+    liar = await world.new_leader("liar")
+    schedule = await await_events(leaders=[liar.id, leader.id])
+    async with world.client_of(liar.key) as client:
+        keeper = Schedules(client, world.deployment)
+        await keeper.trigger_by_event(schedule, liar.id, Cursor(2**64 - 1, 0, 0))
+    await schedules.call(executions.cancel, (await schedules.uncollected(schedule))[0].id)
+    async with world.running(leader):
+        world.localnet.advance_clock(2 * PAUSE_MS)
+        await tell(1)  # it does not count
+        await schedules.reset_cursor(schedule, [leader.id])
+        world.localnet.advance_clock(PAUSE_MS)
+        await tell(2)
+        await told(world, executions.ExecutionEnded, 2)
+    first, second = await told(world, moves.ScheduleTriggered, 2)
+    assert (first.keeper, second.keeper) == (liar.key.address, leader.key.address)
+    assert second.cursor.checkpoint < first.cursor.checkpoint
+
+
+async def test_finished_list_goes_on_once_it_is_extended(world, leader, create, schedules):
+    now_ms = await world.client.now_ms()
+    async with world.running(leader):
+        schedule = await create(Timing(Plan.At((now_ms + HOUR_MS,)), None))
+        world.localnet.advance_clock(HOUR_MS)
+        await told(world, executions.ExecutionEnded, 1)
+        await schedules.extend(schedule, times=[now_ms + 2 * HOUR_MS])
+        world.localnet.advance_clock(HOUR_MS)
+        await told(world, executions.ExecutionEnded, 2)
+    assert asked == [21, 21]
+
+
 async def test_one_owner_has_few_places(world, leader, await_events, tell, schedules, monkeypatch):
     monkeypatch.setattr(awaited_events, "MAX_OF_OWNER", 1)
     async with world.running(leader):

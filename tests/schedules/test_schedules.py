@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.client import Cursor
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
+from nexus_tools.errors import NexusError, NotAllowedError, NotFoundError, NotNowError, UsageError
 from nexus_tools.package.move.workflows import execution as executions
 from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun
 from nexus_tools.package.move.workflows.schedule import ScheduleCollected, ScheduleTriggered
@@ -292,6 +292,112 @@ async def test_what_came_too_late_is_not_due(max_late_ms, create, schedules, cha
     first_at_ms = every_hour.plan.first_at_ms
     next_at_ms = first_at_ms if max_late_ms is None else first_at_ms + 2 * HOUR_MS
     assert (await schedules.standing(schedule)).next_at_ms == next_at_ms
+
+
+@pytest.mark.parametrize(("max_late_ms", "missed"), [(None, 2), (60_000, 3)])
+async def test_standing_counts_missed_times(
+    max_late_ms, missed, create, schedules, chain, every_hour
+):
+    by_interval = await create(timing=Timing(every_hour.plan, max_late_ms))
+    first_ms = every_hour.plan.first_at_ms
+    times = tuple(first_ms + number * HOUR_MS for number in range(5))
+    by_list = await create(timing=Timing(Plan.At(times), max_late_ms))
+    for schedule in (by_interval, by_list):
+        assert (await schedules.standing(schedule)).missed == 0
+    chain.net.advance_clock(3 * HOUR_MS + 120_000)
+    for schedule in (by_interval, by_list):
+        assert (await schedules.standing(schedule)).missed == missed
+        await schedules.pause(schedule)
+        assert (await schedules.standing(schedule)).missed == 0
+
+
+async def test_lateness_below_10_seconds_is_refused(create, every_hour):
+    with pytest.raises(NexusError) as caught:
+        await create(timing=Timing(every_hour.plan, 9_999))
+    assert caught.value.code == "invalid_lateness"
+
+
+@pytest.mark.parametrize(
+    ("plan", "code"),
+    [
+        (Plan.OnEvent("0x2::coin::Minted", PAUSE_MS - 1, 1), "invalid_pause"),
+        (Plan.OnEvent("0x2::coin::Minted", PAUSE_MS, 0), "invalid_daily_limit"),
+    ],
+)
+async def test_unbounded_events_are_refused(plan, code, create):
+    with pytest.raises(NexusError) as caught:
+        await create(timing=Timing(plan, None))
+    assert caught.value.code == code
+
+
+async def test_extend_adds_times_until_and_executions(
+    create, schedules, keeper, active_leader, chain, user, every_hour
+):
+    now_ms = await user.now_ms()
+    by_list = await create(
+        timing=Timing(Plan.At((now_ms + HOUR_MS,)), None), max_executions=1, overlaps=True
+    )
+    end_ms = every_hour.plan.first_at_ms
+    ending = Timing(Plan.Every(HOUR_MS, end_ms, end_ms), None)
+    by_interval = await create(timing=ending, overlaps=True)
+    chain.net.advance_clock(HOUR_MS)
+    for schedule in (by_list, by_interval):
+        began(await keeper.trigger(schedule, active_leader), keeper)
+        assert (await schedules.standing(schedule)).state == "finished"
+    await schedules.extend(by_list, times=[now_ms + 3 * HOUR_MS], max_executions=2)
+    await schedules.extend(by_interval, until_ms=end_ms + 5 * HOUR_MS)
+    chain.net.advance_clock(2 * HOUR_MS)
+    for schedule in (by_list, by_interval):
+        assert (await schedules.standing(schedule)).state == "active"
+        began(await keeper.trigger(schedule, active_leader), keeper)
+    assert (await schedules.order(by_list)).max_executions == 2
+    assert (await schedules.order(by_interval)).timing.plan.until_ms == end_ms + 5 * HOUR_MS
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({}, "extension_missing"),
+        ({"times": [1]}, "times_over"),
+        ({"until_ms": 1}, "times_over"),
+        ({"times": [2**60]}, "not_by_times"),
+        ({"until_ms": 2**60}, "invalid_end"),
+        ({"times": [-1]}, "argument_invalid"),
+    ],
+)
+async def test_extend_refuses_what_adds_nothing(schedule, schedules, options, code):
+    with pytest.raises(NexusError) as caught:
+        await schedules.extend(schedule, **options)
+    assert caught.value.code == code
+
+
+async def test_a_cancelled_schedule_is_not_extended(due, schedules, keeper, active_leader):
+    began(await keeper.trigger(due, active_leader), keeper)
+    await schedules.cancel(due)
+    with pytest.raises(NotNowError) as caught:
+        await schedules.extend(due, max_executions=9)
+    assert caught.value.code == "cancelled"
+
+
+async def test_reset_cursor_lets_earlier_places_count(
+    create, schedules, keeper, active_leader, chain
+):
+    timing = Timing(Plan.OnEvent("0x2::coin::Minted", PAUSE_MS, 100), None)
+    schedule = await create(timing=timing, overlaps=True)
+    began(await keeper.trigger_by_event(schedule, active_leader, Cursor(2**64 - 1, 0, 0)), keeper)
+    chain.net.advance_clock(PAUSE_MS)
+    with pytest.raises(NotFoundError):
+        began(await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper)
+    await schedules.reset_cursor(schedule)
+    assert (await schedules.get(schedule)).cursor is None
+    began(await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper)
+
+
+async def test_reset_cursor_refuses_planned_times_and_other_senders(schedule, schedules, keeper):
+    for verbs, code in ((schedules, "not_by_event"), (keeper, "not_owner")):
+        with pytest.raises(NexusError) as caught:
+            await verbs.reset_cursor(schedule)
+        assert caught.value.code == code
 
 
 async def test_too_many_failures_pause_before_they_are_collected(
