@@ -32,6 +32,8 @@ from nexus_tools.package.move.workflows.schedule import (
     ScheduleCancelled,
     ScheduleCollected,
     ScheduleCreated,
+    ScheduleCursorReset,
+    ScheduleExtended,
     ScheduleLeadersChanged,
     ScheduleRefilled,
     ScheduleTriggered,
@@ -161,6 +163,8 @@ class EventPage:
         ScheduleActivityChanged: _scheduled,
         ScheduleLeadersChanged: _scheduled,
         ScheduleRefilled: _scheduled,
+        ScheduleExtended: _scheduled,
+        ScheduleCursorReset: _scheduled,
         ScheduleCancelled: _scheduled,
     }
     """What each kind of event means."""

@@ -34,7 +34,10 @@ class NamedSchedule:
 
 
 class NamedSchedules:
-    """Takes in events, and gives out who is due; `forgotten` is told who is not named any more."""
+    """Takes in events, and gives out who is due.
+
+    `forgotten` gets those whose events are not followed any more, or have to be followed anew.
+    """
 
     def __init__(
         self, leader: Address, clock: ChainClock, forgotten: Callable[[Address], None]
@@ -87,8 +90,17 @@ class NamedSchedules:
         self._soon(event.schedule)
 
     def _changed_by(
-        self, event: moves.ScheduleActivityChanged | moves.ScheduleRefilled, _place: Cursor
+        self,
+        event: moves.ScheduleActivityChanged | moves.ScheduleRefilled | moves.ScheduleExtended,
+        _place: Cursor,
     ) -> None:
+        self._soon(event.schedule)
+
+    def _cursor_reset(self, event: moves.ScheduleCursorReset, place: Cursor) -> None:
+        """Follow events anew, from here on."""
+        if (schedule := self._named.get(event.schedule)) is not None:
+            schedule.since = place
+            self._forgotten(schedule.id)
         self._soon(event.schedule)
 
     def _cancelled(self, event: moves.ScheduleCancelled, _place: Cursor) -> None:
@@ -105,6 +117,8 @@ class NamedSchedules:
         moves.ScheduleCollected: _collected,
         moves.ScheduleActivityChanged: _changed_by,
         moves.ScheduleRefilled: _changed_by,
+        moves.ScheduleExtended: _changed_by,
+        moves.ScheduleCursorReset: _cursor_reset,
         moves.ScheduleCancelled: _cancelled,
         ExecutionEnded: _ended,
     }

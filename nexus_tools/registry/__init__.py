@@ -35,7 +35,13 @@ from nexus_tools.registry.invocations import (
     Invocations,
     outcome_of,
 )
-from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, read_records
+from nexus_tools.registry.leader_records import (
+    Histories,
+    LeaderRecord,
+    choose_leaders,
+    read_histories,
+    read_records,
+)
 from nexus_tools.registry.leader_registry import LeaderName, LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.on_chain_calls import (
@@ -91,6 +97,7 @@ __all__ = [
     "Foresight",
     "FunctionReader",
     "Gather",
+    "Histories",
     "History",
     "InvocationFailedError",
     "Invocations",
@@ -136,6 +143,7 @@ __all__ = [
     "outcome_of",
     "placed",
     "quote_mist",
+    "read_histories",
     "read_records",
     "read_workflow",
     "standing_of",

@@ -12,7 +12,7 @@ from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry.execution_costs import ExecutionCost, execution_cost
 from nexus_tools.registry.invocations import DEFAULT_OUTCOME_BYTES
-from nexus_tools.registry.leader_records import MAX_NAMED, choose_leaders, recent_records
+from nexus_tools.registry.leader_records import MAX_NAMED, draw_leaders
 from nexus_tools.registry.leader_registry import LeaderName, LeaderRegistry
 from nexus_tools.registry.registration import how_to_revive
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
@@ -149,7 +149,7 @@ class Consent(PackageClient):
         if len(possible) == 1:
             return possible
         by_id = {each.id: each for each in possible}
-        return [by_id[each] for each in choose_leaders(possible, await recent_records(self))]
+        return [by_id[each] for each in await draw_leaders(self, possible)]
 
     async def leaders_of(
         self, workflow: PublishedWorkflow, among: Sequence[LeaderName]

@@ -9,25 +9,37 @@ MAX_TIMES = 256
 """How many times a schedule has at most: `timing::MAX_TIMES`."""
 
 _FIELDS = 5
+_NICKNAMES = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
 
 
 def cron_times(
     expression: str, after_ms: int, *, until_ms: int | None = None, zone: str = "UTC"
 ) -> tuple[int, ...]:
-    """The first 256 times after one, in ms since 1970, and none after `until_ms`.
+    """Return the first 256 times after one, in ms since 1970, and none after `until_ms`.
 
-    The expression has the five fields of crontab(5), minute to day of week, on the clocks of a zone
-    of the IANA database. Where clocks are put forward, what they leave out is due right after;
-    where they are put back, a time that comes twice is due once: so does Debian's cron. Raises
+    The expression has the five fields of crontab(5), minute to day of week, or is a nickname such
+    as `@daily`. Times are on the clocks of a zone of the IANA database. Where clocks change, they
+    are those of Debian's cron. If minute or hour begins with `*`, the expression is due at each
+    time that the clocks show and that fits: in a skipped hour not at all, in a repeated hour twice.
+    Otherwise a skipped time is due right after the change, and a repeated time once. Raises
     `cron_invalid`, `time_zone_unknown` or `times_over`.
     """
     from cronsim import CronSim, CronSimError  # noqa: PLC0415 - for who has such a schedule
 
     start = datetime.fromtimestamp(after_ms / 1000, UTC).astimezone(_zone(zone))
-    if len(expression.split()) != _FIELDS:
-        raise _invalid(expression, f"it has not {_FIELDS} fields")
+    fields = _NICKNAMES.get(expression.strip().lower(), expression)
+    if len(fields.split()) != _FIELDS:
+        raise _invalid(expression, f"it does not have {_FIELDS} fields")
     try:
-        times = CronSim(expression, start)
+        times = CronSim(fields, start)
     except CronSimError as error:
         raise _invalid(expression, str(error)) from None
     except AssertionError:  # of `5L/2`
@@ -46,8 +58,9 @@ def cron_times(
 def _invalid(expression: str, reason: str) -> UsageError:
     return UsageError(
         "cron_invalid",
-        f"{expression[:80]!r} is no cron expression: {reason}",
-        hint="write minute, hour, day of month, month and day of week: 0 9 * * mon-fri",
+        f"{expression[:80]!r} is not a valid cron expression: {reason}",
+        hint="write minute, hour, day of month, month and day of week, such as 0 9 * * mon-fri,"
+        f" or one of {', '.join(_NICKNAMES)}",
     )
 
 

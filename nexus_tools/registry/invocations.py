@@ -49,7 +49,7 @@ from nexus_tools.registry.invocation_history import (
     read_history,
     unknown_invocation,
 )
-from nexus_tools.registry.leader_records import MAX_NAMED, choose_leaders, recent_records
+from nexus_tools.registry.leader_records import MAX_NAMED, draw_leaders
 from nexus_tools.registry.leader_registry import LeaderName, LeaderRegistry
 from nexus_tools.registry.registration import how_to_revive
 from nexus_tools.sui.address import Address
@@ -145,7 +145,7 @@ class Invocations(PackageClient):
         elif len(possible) <= 1:
             chosen = tuple(each.id for each in possible)
         else:
-            chosen = choose_leaders(possible, await recent_records(self))
+            chosen = await draw_leaders(self, possible)
         if not chosen:
             raise NotNowError(
                 "no_leader",

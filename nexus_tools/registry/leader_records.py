@@ -1,13 +1,15 @@
-"""What leaders did, as events tell it, and the choice among them."""
+"""Leader records, as events tell them, and the choice of leaders by them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum, auto
 from random import Random, SystemRandom
 from statistics import median
 
 from msgspec import Struct
 
 from nexus_tools.client import Cursor, past_events
+from nexus_tools.errors import NotAllowedError
 from nexus_tools.package import PackageClient, event_filter, parse_event
 from nexus_tools.package.move.invocation import (
     InvocationExpired,
@@ -25,92 +27,183 @@ RECENT_CHECKPOINTS = 100_000
 MAX_NAMED = 2
 """How many leaders an invocation names at most."""
 
+_UNKNOWN = 1 / 2
+_LEAST_WEIGHT = 1 / 4
+_OWN_WEIGHT = 2
+
+# Any other failure may be the fault of the tool or of its requester.
+_OWN_FAILURES = {FailureReason.REFUSED, FailureReason.OVERLOADED}
+
 
 class LeaderRecord(Struct, frozen=True):
-    """What a leader did with the invocations that named it.
+    """The invocations that a leader settled, failed, or missed.
 
-    It missed those that expired, and those that a leader after it closed. Failures for inputs that
-    do not fit are their requesters' and not counted. `latency_ms` is the median time from request
-    to answer; None if it settled nothing. A record is cheap to make with tools of one's own, so it
-    is weak evidence.
+    Each pair of requester and tool counts once, by its latest closing. A failure counts if it is
+    the leader's own: it refused, or was overloaded. An invocation is missed if it expired, or if a
+    leader after this one closed it. `latency_ms` is the median time from request to answer; None if
+    the leader settled nothing. `reliability` is its share of answers, between 0 and 1. A record is
+    cheap to make with one's own tools, so it is weak evidence.
     """
 
     settled: int = 0
     failed: int = 0
     missed: int = 0
     latency_ms: int | None = None
+    reliability: float = _UNKNOWN
 
-    @property
-    def reliability(self) -> float:
-        """The share of invocations that it settled; one half of whom nothing is known yet.
 
-        Laplace's rule of succession: (settled + 1) / (all + 2), so that a newcomer is chosen, too,
-        and one lucky answer does not outweigh a long record.
-        """
-        return (self.settled + 1) / (self.settled + self.failed + self.missed + 2)
+class Histories(Struct, frozen=True):
+    """The records of leaders with all requesters, and how reliable each was for the caller."""
+
+    records: Mapping[Address, LeaderRecord] = {}
+    own: Mapping[Address, float] = {}
+
+
+class _Kind(Enum):
+    SETTLED = auto()
+    FAILED = auto()
+    MISSED = auto()
+
+
+class _Closing(Struct, frozen=True):
+    """The result of one leader in one invocation; `took_ms` if that settled it."""
+
+    leader: Address
+    requester: Address
+    tool: Address
+    kind: _Kind
+    took_ms: int | None = None
 
 
 async def read_records(
     package: PackageClient, after: Cursor | None = None
 ) -> dict[Address, LeaderRecord]:
-    """The records of all leaders that events name, since a cursor or as far as the node knows."""
-    kinds = (InvocationRequested, InvocationSettled, InvocationFailed, InvocationExpired)
-    named: dict[Address, InvocationRequested] = {}
-    settled: Counter[Address] = Counter()
-    failed: Counter[Address] = Counter()
-    missed: Counter[Address] = Counter()
-    latencies: defaultdict[Address, list[int]] = defaultdict(list)
-    asked = past_events(package.client, event_filter(package.deployment, *kinds), after)
-    async for record in asked:
-        match parse_event(package.deployment, record.event):
-            case InvocationRequested() as requested:
-                named[requested.invocation] = requested
-            case InvocationExpired() as expired:
-                request = named.pop(expired.invocation, None)
-                if request is None or not request.is_for_anyone:
-                    missed.update(expired.leaders)
-            case InvocationFailed(reason=FailureReason.INPUT_INVALID) as closed:
-                named.pop(closed.invocation, None)
-            case InvocationSettled() | InvocationFailed() as closed:
-                request = named.pop(closed.invocation, None)
-                if request is not None and request.is_for_anyone:
-                    continue  # whoever closes it, that says nothing of a leader
-                (settled if isinstance(closed, InvocationSettled) else failed)[closed.leader] += 1
-                if request is None:
-                    continue  # it was requested before the cursor
-                missed.update(request.leaders[: request.leaders.index(closed.leader)])
-                if isinstance(closed, InvocationSettled):
-                    took_ms = closed.settled_at_ms - request.requested_at_ms
-                    latencies[closed.leader].append(took_ms)
-    return {
-        leader: LeaderRecord(
-            settled[leader],
-            failed[leader],
-            missed[leader],
-            round(median(latencies[leader])) if latencies[leader] else None,
-        )
-        for leader in {*settled, *failed, *missed}
-    }
+    """Return the records of all leaders that events name, since a cursor or from the beginning."""
+    return _records(await _read_closings(package, after))
 
 
-async def recent_records(package: PackageClient) -> dict[Address, LeaderRecord]:
-    """The records of the last `RECENT_CHECKPOINTS`."""
-    latest = await package.client.latest_checkpoint()
-    start = latest - RECENT_CHECKPOINTS
-    return await read_records(package, Cursor.after_checkpoint(start) if start > 0 else None)
+async def read_histories(package: PackageClient, after: Cursor | None = None) -> Histories:
+    """Return the records, and the reliability for the wallet of this client."""
+    closings, caller = await _read_closings(package, after), _caller(package)
+    own = defaultdict[Address, list[bool]](list)
+    for closing in closings:
+        if closing.requester == caller:
+            own[closing.leader].append(closing.kind is _Kind.SETTLED)
+    return Histories(
+        _records(closings), {leader: _succession(results) for leader, results in own.items()}
+    )
+
+
+async def draw_leaders(package: PackageClient, leaders: Sequence[Leader]) -> tuple[Address, ...]:
+    """Choose one or two of these leaders by the last `RECENT_CHECKPOINTS`."""
+    start = await package.client.latest_checkpoint() - RECENT_CHECKPOINTS
+    after = Cursor.after_checkpoint(start) if start > 0 else None
+    return choose_leaders(leaders, await read_histories(package, after))
 
 
 def choose_leaders(
-    leaders: Sequence[Leader],
-    records: Mapping[Address, LeaderRecord],
-    random: Random | None = None,
+    leaders: Sequence[Leader], histories: Histories, random: Random | None = None
 ) -> tuple[Address, ...]:
-    """One or two of these leaders, drawn by how reliable each was; none of none."""
+    """Draw one or two of these leaders, the more reliable ones more often; none of none.
+
+    The caller's own experience weighs from 0 to 2, in proportion to the reliability. Without it, a
+    record weighs from 1/4 to 1: records can be bought, so no record makes a leader more than four
+    times as likely as another one.
+    """
     random = random or SystemRandom()
-    left = {leader.id: records.get(leader.id, LeaderRecord()).reliability for leader in leaders}
+    left = {leader.id: _weight(leader.id, histories) for leader in leaders}
     chosen: list[Address] = []
     while left and len(chosen) < MAX_NAMED:
         drawn = random.choices([*left], [*left.values()])[0]
         chosen.append(drawn)
         del left[drawn]
     return tuple(chosen)
+
+
+def _weight(leader: Address, histories: Histories) -> float:
+    own = histories.own.get(leader)
+    if own is not None:
+        return _OWN_WEIGHT * own
+    reliability = histories.records.get(leader, LeaderRecord()).reliability
+    return _LEAST_WEIGHT + (1 - _LEAST_WEIGHT) * reliability
+
+
+def _caller(package: PackageClient) -> Address | None:
+    try:
+        return package.client.address
+    except NotAllowedError:  # `signer_missing`: the client only reads
+        return None
+
+
+def _records(closings: Iterable[_Closing]) -> dict[Address, LeaderRecord]:
+    latest = defaultdict[Address, dict[tuple[Address, Address], _Closing]](dict)
+    for closing in closings:
+        latest[closing.leader][closing.tool, closing.requester] = closing
+    return {leader: _record([*pairs.values()]) for leader, pairs in latest.items()}
+
+
+def _record(pairs: Sequence[_Closing]) -> LeaderRecord:
+    by_tool = defaultdict[Address, list[bool]](list)
+    for each in pairs:
+        by_tool[each.tool].append(each.kind is _Kind.SETTLED)
+    counts = Counter(each.kind for each in pairs)
+    latencies = [each.took_ms for each in pairs if each.took_ms is not None]
+    return LeaderRecord(
+        counts[_Kind.SETTLED],
+        counts[_Kind.FAILED],
+        counts[_Kind.MISSED],
+        latency_ms=round(median(latencies)) if latencies else None,
+        # Addresses cost nothing, and tools do: each tool has one vote, however many call it.
+        reliability=_succession([sum(each) / len(each) for each in by_tool.values()]),
+    )
+
+
+def _succession(results: Sequence[float]) -> float:
+    """Return (successes + 1) / (all + 2), Laplace's rule of succession.
+
+    A newcomer is chosen, too, and one lucky answer does not outweigh a long record.
+    """
+    return (sum(results) + 1) / (len(results) + 2)
+
+
+# --- Events
+
+
+async def _read_closings(package: PackageClient, after: Cursor | None) -> list[_Closing]:
+    """Return what events tell of leaders, the oldest first."""
+    kinds = (InvocationRequested, InvocationSettled, InvocationFailed, InvocationExpired)
+    requests: dict[Address, InvocationRequested] = {}
+    closings: list[_Closing] = []
+    asked = past_events(package.client, event_filter(package.deployment, *kinds), after)
+    async for record in asked:
+        match parse_event(package.deployment, record.event):
+            case InvocationRequested() as requested:
+                requests[requested.invocation] = requested
+            case InvocationSettled() | InvocationFailed() | InvocationExpired() as closed:
+                request = requests.pop(closed.invocation, None)
+                # If anyone may close it, a closing says nothing about a leader.
+                if request is None or not request.is_for_anyone:
+                    closings += _closings(closed, request)
+    return closings
+
+
+def _closings(
+    closed: InvocationSettled | InvocationFailed | InvocationExpired,
+    request: InvocationRequested | None,
+) -> Iterable[_Closing]:
+    """Yield what an event tells of the leaders of an invocation.
+
+    Without the `request`, which came before the cursor, nothing is known of the leaders before.
+    """
+    pair = closed.requester, closed.tool
+    if isinstance(closed, InvocationExpired):
+        missed = closed.leaders
+    else:
+        missed = request.leaders[: request.leaders.index(closed.leader)] if request else ()
+    for leader in missed:
+        yield _Closing(leader, *pair, _Kind.MISSED)
+    if isinstance(closed, InvocationSettled):
+        took_ms = closed.settled_at_ms - request.requested_at_ms if request else None
+        yield _Closing(closed.leader, *pair, _Kind.SETTLED, took_ms)
+    elif isinstance(closed, InvocationFailed) and closed.reason in _OWN_FAILURES:
+        yield _Closing(closed.leader, *pair, _Kind.FAILED)

@@ -134,6 +134,6 @@ def _timing(deployment: Deployment, builder: TransactionBuilder, timing: Timing)
             return timings.every(builder, package, interval_ms, first_at_ms, until_ms, late_ms)
         case Plan.At(times):
             return timings.at(builder, package, times, late_ms)
-        case Plan.OnEvent(event, pause_ms):
+        case Plan.OnEvent(event, pause_ms, max_per_day):
             parse_struct_tag(event)
-            return timings.on_event(builder, package, event, pause_ms)
+            return timings.on_event(builder, package, event, pause_ms, max_per_day)

@@ -10,6 +10,7 @@ from nexus_tools.package import ScheduleState
 from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.package.move.workflows.schedule import Order, Schedule
 from nexus_tools.package.move.workflows.timing import Plan, Timing
+from nexus_tools.registry.cron import MAX_TIMES
 from nexus_tools.registry.schedule_costs import trigger_mist
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.workflow import Status
@@ -71,6 +72,31 @@ class ScheduleStanding:
         return isinstance(self.order.timing.plan, Plan.OnEvent)
 
     @property
+    def missed(self) -> int:
+        """How many planned times have passed for which no execution starts any more."""
+        planned_at_ms = self._planned_at_ms
+        if planned_at_ms is None or planned_at_ms > self.now_ms or self.is_by_event:
+            return 0
+        if self.state is not ScheduleState.ACTIVE or self._skips:
+            return 0
+        timing = self.order.timing
+        passed = _passed(timing, planned_at_ms, self.now_ms)[1]
+        return passed if _is_too_late(timing, planned_at_ms, self.now_ms) else passed - 1
+
+    @property
+    def times_left(self) -> tuple[int, ...]:
+        """The planned times of a list that are not done with; of another plan, none."""
+        plan, next_at_ms = self.order.timing.plan, self.schedule.next_at_ms
+        if not isinstance(plan, Plan.At) or next_at_ms is None:
+            return ()
+        return tuple(time for time in plan.times if time >= next_at_ms)
+
+    @property
+    def room(self) -> int:
+        """How many times can be added to a list."""
+        return MAX_TIMES - len(self.times_left)
+
+    @property
     def state(self) -> ScheduleState:
         """Whether it begins executions."""
         state = schedule_state(self.schedule, self.order)
@@ -108,10 +134,14 @@ class ScheduleStanding:
             return planned_at_ms
         if self.is_by_event:
             return None
-        skips = bool(self.running) and not self.order.overlaps
-        if skips or _is_too_late(self.order.timing, planned_at_ms, self.now_ms):
+        if self._skips or _is_too_late(self.order.timing, planned_at_ms, self.now_ms):
             return next_planned(self.order.timing, self.now_ms + 1)
         return planned_at_ms
+
+    @property
+    def _skips(self) -> bool:
+        """Whether an execution runs, and the times that pass meanwhile are skipped."""
+        return bool(self.running) and not self.order.overlaps
 
     @property
     def _planned_at_ms(self) -> int | None:
@@ -153,12 +183,18 @@ def _is_too_late(timing: Timing, next_at_ms: int, now_ms: int) -> bool:
     """Whether the last of the times that have passed is missed."""
     if timing.max_late_ms is None:
         return False
+    return now_ms - _passed(timing, next_at_ms, now_ms)[0] > timing.max_late_ms
+
+
+def _passed(timing: Timing, next_at_ms: int, now_ms: int) -> tuple[int, int]:
+    """Return the last planned time from `next_at_ms` to now, and how many there are."""
     match timing.plan:
         case Plan.Every(interval_ms, _, until_ms):
             last_ms = now_ms if until_ms is None else min(until_ms, now_ms)
-            planned_at_ms = last_ms - (last_ms - next_at_ms) % interval_ms
+            before = (last_ms - next_at_ms) // interval_ms
+            return next_at_ms + before * interval_ms, before + 1
         case Plan.At(times):
-            planned_at_ms = max(time for time in times if time <= now_ms)
+            passed = [time for time in times if next_at_ms <= time <= now_ms]
+            return passed[-1], len(passed)
         case Plan.OnEvent():
-            return False
-    return now_ms - planned_at_ms > timing.max_late_ms
+            return next_at_ms, 1

@@ -5,19 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.arguments import checks_arguments
-from nexus_tools.client import Cursor as EventCursor
 from nexus_tools.errors import NotNowError, UsageError
 from nexus_tools.package import (
-    PackageClient,
     ScheduleState,
     Sent,
     make_ports,
     parse_event,
     ports_of,
 )
-from nexus_tools.package.move.workflows import execution as executions
 from nexus_tools.package.move.workflows import schedule as calls
-from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.package.move.workflows.schedule import (
     Order,
     Schedule,
@@ -26,20 +22,14 @@ from nexus_tools.package.move.workflows.schedule import (
     ScheduleCreated,
     ScheduleTriggered,
 )
-from nexus_tools.package.move.workflows.timing import Timing
+from nexus_tools.package.move.workflows.timing import Plan, Timing
 from nexus_tools.registry.beginnings import beginning_of
 from nexus_tools.registry.checks import check_orderer
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent
 from nexus_tools.registry.leader_registry import LeaderName, LeaderRegistry
 from nexus_tools.registry.schedule_creation import check_ahead, check_funds, creation, order_of
-from nexus_tools.registry.schedule_reading import (
-    is_over,
-    read_order,
-    read_standings,
-    read_uncollected,
-    schedule_unknown,
-    told,
-)
+from nexus_tools.registry.schedule_keeping import ScheduleKeeping
+from nexus_tools.registry.schedule_reading import read_order, read_standings, told
 from nexus_tools.registry.schedule_standing import ScheduleStanding
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
@@ -70,7 +60,7 @@ class CreatedSchedule:
 
 
 @checks_arguments
-class Schedules(PackageClient):
+class Schedules(ScheduleKeeping):
     """The schedules of a deployment, for their owners and for keepers; anyone may `refill` one."""
 
     async def create(
@@ -132,13 +122,6 @@ class Schedules(PackageClient):
 
     # --- Reading
 
-    async def get(self, schedule: Address) -> Schedule:
-        """A schedule as it is now. Raises `schedule_unknown`."""
-        found = self.decoded(await self.client.object(schedule), Schedule)
-        if found is None:
-            raise schedule_unknown(self, schedule)
-        return found
-
     async def order(self, schedule: Address) -> Order:
         """To what its owner consented. Raises `schedule_unknown`."""
         return await read_order(self, schedule)
@@ -168,11 +151,51 @@ class Schedules(PackageClient):
         triggered = await told(self, ScheduleTriggered, await beginning_of(self, schedule))
         return tuple(each for each in triggered if each.schedule == schedule)
 
-    async def uncollected(self, schedule: Address) -> tuple[Execution, ...]:
-        """The executions of a schedule that are not collected, the oldest first."""
-        return (await read_uncollected(self, [schedule]))[schedule]
-
     # --- For owners
+
+    async def extend(
+        self,
+        schedule: Address,
+        *,
+        times: Sequence[int] = (),
+        until_ms: int | None = None,
+        max_executions: int | None = None,
+    ) -> Sent:
+        """Plan more executions.
+
+        `times` come after the last one of a list, `until_ms` is a later end of an interval, and
+        `max_executions` counts those that started already. A schedule that is finished goes on.
+        Raises `schedule_unknown`, `not_owner`, `cancelled`, `extension_missing`, `times_over`,
+        `not_by_times`, `invalid_times` or `invalid_end`.
+        """
+        await self._owned(schedule)
+        builder, target = TransactionBuilder(), (self.deployment.workflows, schedule)
+        if times:
+            await check_ahead(self.client, Timing(Plan.At(tuple(times)), None))
+            calls.add_times(builder, *target, times)
+        if until_ms is not None:
+            await check_ahead(self.client, Timing(Plan.At((until_ms,)), None))
+            calls.extend_until(builder, *target, until_ms)
+        if max_executions is not None:
+            calls.set_max_executions(builder, *target, max_executions)
+        if not builder.commands:
+            raise UsageError(
+                "extension_missing", "give more times, a later end, or more executions"
+            )
+        return await self.send(builder)
+
+    async def reset_cursor(self, schedule: Address, leaders: Sequence[LeaderName] = ()) -> Sent:
+        """Let events count from now on, wherever the last one stood that a leader reported.
+
+        With `leaders`, those report events from now on. Raises `schedule_unknown`, `not_owner`,
+        `not_by_event`, `cancelled`, and as `name_leaders`.
+        """
+        await self._owned(schedule)
+        builder = TransactionBuilder()
+        if leaders:
+            await self._add_leaders(builder, schedule, leaders)
+        calls.reset_cursor(builder, self.deployment.workflows, schedule)
+        return await self.send(builder)
 
     async def give(self, schedule: Address, vertex: int, values: Mapping[str, Any]) -> Sent:
         """Give other entry values to a vertex, for what begins from now on.
@@ -197,7 +220,14 @@ class Schedules(PackageClient):
         `same_leader`.
         """
         await self._owned(schedule)
-        builder, package = TransactionBuilder(), self.deployment.workflows
+        builder = TransactionBuilder()
+        await self._add_leaders(builder, schedule, leaders)
+        return await self.send(builder)
+
+    async def _add_leaders(
+        self, builder: TransactionBuilder, schedule: Address, leaders: Sequence[LeaderName]
+    ) -> None:
+        package = self.deployment.workflows
         match await LeaderRegistry(self.client, self.deployment).ids(leaders):
             case [leader, *backups] if len(backups) <= 1:
                 calls.name_leader(builder, package, schedule, leader)
@@ -205,7 +235,6 @@ class Schedules(PackageClient):
                     calls.name_backup(builder, package, schedule, backup)
             case _:
                 raise UsageError("leaders_named", "a schedule names one leader, or two")
-        return await self.send(builder)
 
     async def pause(self, schedule: Address) -> Sent:
         """Begin nothing from now on.
@@ -312,79 +341,3 @@ class Schedules(PackageClient):
                 " and `nexus-tools schedule create` plans anew",
             )
         return standing.state
-
-    async def collect(self, schedule: Address) -> Sent:
-        """Let flow back what executions left that have ended. Raises `nothing_to_collect`."""
-        builder = TransactionBuilder()
-        if not await self._collect(builder, schedule):
-            raise NotNowError(
-                "nothing_to_collect", f"no execution of the schedule {schedule} has ended since"
-            )
-        return await self.send(builder)
-
-    async def _collect(self, builder: TransactionBuilder, schedule: Address) -> int:
-        return await self._add_collects(builder, schedule, await self.uncollected(schedule))
-
-    async def _add_collects(
-        self, builder: TransactionBuilder, schedule: Address, began: Sequence[Execution]
-    ) -> int:
-        """Collect what has ended, or is late and ends by this; how many executions that were."""
-        package, collected = self.deployment.workflows, 0
-        for execution in began:
-            if not await is_over(self, execution):
-                continue
-            if execution.ended_at_ms is None:
-                executions.expire(builder, package, execution.id)
-            calls.collect(builder, package, schedule, execution.id)
-            collected += 1
-        return collected
-
-    async def trigger(self, schedule: Address, leader: Address | None = None) -> Sent:
-        """Begin the execution that is due; the wallet is paid for it.
-
-        What ended before is collected first. As a worker of a `leader` that the schedule names, in
-        its window; without one, when all windows are over. Nothing happens, without an error, if
-        nothing is due, another execution runs, or funds are short: then there is no
-        `ScheduleTriggered` among the events. Raises `schedule_unknown`, `not_named`, `not_worker`,
-        `by_event`, `wrong_version` or `not_accepting`.
-        """
-        builder = TransactionBuilder()
-        found, began = await self.get(schedule), await self.uncollected(schedule)
-        await self.add_trigger(builder, found, leader, began)
-        return await self.send(builder)
-
-    async def add_trigger(
-        self,
-        builder: TransactionBuilder,
-        schedule: Schedule,
-        leader: Address | None,
-        began: Sequence[Execution],
-        event: EventCursor | None = None,
-    ) -> None:
-        """The commands of `trigger`; of what it `began`, what has ended is collected first.
-
-        With an `event`, those of `trigger_by_event`, which needs a leader.
-        """
-        await self._add_collects(builder, schedule.id, began)
-        package, registry = self.deployment.workflows, self.deployment.leader_registry
-        target = builder, package, schedule.id, registry, schedule.dag
-        if leader is None:
-            calls.trigger_by_anyone(*target)
-        elif event is None:
-            calls.trigger(*target, leader)
-        else:
-            calls.trigger_by_event(*target, leader, *event.position)
-
-    async def trigger_by_event(
-        self, schedule: Address, leader: Address, event: EventCursor
-    ) -> Sent:
-        """As a worker of a leader that the schedule names, begin an execution for an event.
-
-        Nothing happens, without an error, if this event or a later one was told before, and as
-        `trigger` says. Raises `schedule_unknown`, `not_named`, `not_worker`, `not_by_event`,
-        `wrong_version` or `not_accepting`.
-        """
-        builder = TransactionBuilder()
-        found, began = await self.get(schedule), await self.uncollected(schedule)
-        await self.add_trigger(builder, found, leader, began, event)
-        return await self.send(builder)

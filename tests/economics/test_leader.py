@@ -417,7 +417,7 @@ async def test_no_rule_ends_that_a_leader_fails_what_has_an_answer(
 
 
 async def test_a_leader_hoped_to_buy_itself_a_record(parties, active_leader, define, attack):
-    """It can, for gas alone: prices and fees stay in the family. A record is weak evidence."""
+    """Calls cost gas alone, because prices and fees stay in the family. A tool counts once."""
     fqn = "xyz.example.own.tool@1"
     owner = parties.tools("leader")
     await owner.register(define(fqn))
@@ -427,7 +427,8 @@ async def test_a_leader_hoped_to_buy_itself_a_record(parties, active_leader, def
             _, place = await invocations.request(own, parties.INPUTS, leaders=[active_leader])
             await parties.settle(active_leader, place)
             await invocations.delete(place)
-    assert (await read_records(invocations))[active_leader].settled == 16
+    record = (await read_records(invocations))[active_leader]
+    assert (record.settled, record.reliability) == (1, pytest.approx(2 / 3))
     assert -16 * 3_500_000 < played["leader"] < 0
 
 

@@ -125,6 +125,23 @@ def test_who_names_others_is_forgotten(named, forgotten):
     assert (named.get(FIRST), forgotten) == (None, [FIRST])
 
 
+async def test_cursor_reset_follows_events_anew_from_its_place(named, forgotten):
+    named.take(led_by(FIRST, ME), PLACE)
+    assert await looked_at(named) == [FIRST]
+    named.take(moves.ScheduleCursorReset(FIRST, 0), Cursor(9, 0, 0))
+    assert (named.get(FIRST).since, forgotten) == (Cursor(9, 0, 0), [FIRST])
+    assert await looked_at(named) == [FIRST]
+    named.take(moves.ScheduleCursorReset(SECOND, 0), Cursor(9, 0, 0))  # it names another leader
+    assert named.get(SECOND) is None
+
+
+async def test_extended_schedule_is_looked_at(named):
+    named.take(led_by(FIRST, ME), PLACE)
+    assert await looked_at(named) == [FIRST]
+    named.take(moves.ScheduleExtended(FIRST, 7, None), PLACE)
+    assert await looked_at(named) == [FIRST]
+
+
 @pytest.mark.parametrize(
     ("error", "longest_ms"),
     [

@@ -24,6 +24,7 @@ from nexus_tools.workflow import DIALECT, Document, Vertex
 pytestmark = pytest.mark.anyio
 
 HOUR_MS = 3_600_000
+PAUSE_MS = 10_000
 
 
 class Number(Variant, name="ok"):
@@ -160,9 +161,9 @@ async def test_what_another_leader_began_is_collected(world, leader, create, sch
 def await_events(world, create):
     """Creates a schedule that waits for registrations of tools, or other events; gives its id."""
 
-    async def await_events(pause_ms=0, event="ToolRegistered", **options):
+    async def await_events(pause_ms=PAUSE_MS, event="ToolRegistered", **options):
         awaited = f"{world.deployment.original_id}::tool::{event}"
-        return await create(timing=Timing(Plan.OnEvent(awaited, pause_ms), None), **options)
+        return await create(timing=Timing(Plan.OnEvent(awaited, pause_ms, 100), None), **options)
 
     return await_events
 
@@ -198,7 +199,7 @@ async def test_what_an_execution_left_pays_for_the_next_event(
         await tell(1)
         await told(world, executions.ExecutionEnded, 1)
         assert (await schedules.get(schedule)).funds_mist < each_mist
-        world.localnet.advance_clock(1_000)
+        world.localnet.advance_clock(PAUSE_MS)
         await tell(2)
         await told(world, executions.ExecutionEnded, 2)
     assert asked == [21, 21]
@@ -210,6 +211,7 @@ async def test_an_event_while_it_was_away_begins_one_once(world, leader, await_e
     for number in (1, 2):
         async with world.running(leader):
             await told(world, executions.ExecutionEnded, number)
+        world.localnet.advance_clock(PAUSE_MS)
         await tell(number + 1)
     triggered = await told(world, moves.ScheduleTriggered, 2)
     places = [(each.cursor.checkpoint, each.cursor.transaction) for each in triggered]
@@ -246,7 +248,7 @@ async def test_events_while_one_runs_are_passed_over(world, leader, await_events
         await tell(number)
     async with world.running(leader):
         await told(world, executions.ExecutionEnded, 1)
-        world.localnet.advance_clock(1_000)
+        world.localnet.advance_clock(PAUSE_MS)
         await tell(3)
         await told(world, executions.ExecutionEnded, 2)
     first, second = await told(world, moves.ScheduleTriggered, 2)
@@ -264,6 +266,39 @@ async def test_the_second_leader_begins_what_the_first_does_not(world, leader, a
     (triggered,) = await told(world, moves.ScheduleTriggered, 1)
     assert triggered.keeper == second.key.address
     assert begun.deadline_ms - HOUR_MS >= told_after_ms + 10_000
+
+
+async def test_events_count_again_after_the_cursor_is_reset(
+    world, leader, await_events, tell, schedules
+):
+    liar = await world.new_leader("liar")
+    schedule = await await_events(leaders=[liar.id, leader.id])
+    async with world.client_of(liar.key) as client:
+        keeper = Schedules(client, world.deployment)
+        await keeper.trigger_by_event(schedule, liar.id, Cursor(2**64 - 1, 0, 0))
+    await schedules.call(executions.cancel, (await schedules.uncollected(schedule))[0].id)
+    async with world.running(leader):
+        world.localnet.advance_clock(2 * PAUSE_MS)
+        await tell(1)  # it does not count
+        await schedules.reset_cursor(schedule, [leader.id])
+        world.localnet.advance_clock(PAUSE_MS)
+        await tell(2)
+        await told(world, executions.ExecutionEnded, 2)
+    first, second = await told(world, moves.ScheduleTriggered, 2)
+    assert (first.keeper, second.keeper) == (liar.key.address, leader.key.address)
+    assert second.cursor.checkpoint < first.cursor.checkpoint
+
+
+async def test_finished_list_goes_on_once_it_is_extended(world, leader, create, schedules):
+    now_ms = await world.client.now_ms()
+    async with world.running(leader):
+        schedule = await create(Timing(Plan.At((now_ms + HOUR_MS,)), None))
+        world.localnet.advance_clock(HOUR_MS)
+        await told(world, executions.ExecutionEnded, 1)
+        await schedules.extend(schedule, times=[now_ms + 2 * HOUR_MS])
+        world.localnet.advance_clock(HOUR_MS)
+        await told(world, executions.ExecutionEnded, 2)
+    assert asked == [21, 21]
 
 
 async def test_one_owner_has_few_places(world, leader, await_events, tell, schedules, monkeypatch):
@@ -326,6 +361,7 @@ async def test_an_event_waits_for_a_refill(world, leader, await_events, tell, sc
         schedule = await await_events(**short)
         await tell(1)
         await told(world, moves.ScheduleTriggered, 1)
+        world.localnet.advance_clock(PAUSE_MS)
         await tell(2)
         await schedules.refill(schedule, 10**9)
         first, second = await told(world, moves.ScheduleTriggered, 2)

@@ -1,6 +1,7 @@
 """Times of cron expressions; the expected ones are read off calendars."""
 
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -35,9 +36,78 @@ def test_a_zone_has_clocks_of_its_own():
     assert autumn[:2] == (ms("2026-10-25T02:30+02:00"), ms("2026-10-26T02:30+01:00"))
 
 
+def due_on(day, expression, zone):
+    """The times of a day, on its clocks."""
+    clock = ZoneInfo(zone)
+    start_ms = round(datetime.fromisoformat(day).replace(tzinfo=clock).timestamp() * 1000)
+    times = cron_times(expression, start_ms - 1, zone=zone)
+    local = [datetime.fromtimestamp(each / 1000, clock) for each in times]
+    return [each.isoformat() for each in local if each.date().isoformat() == day]
+
+
+@pytest.mark.parametrize(
+    ("expression", "day", "zone", "times"),
+    [
+        # Clocks go from 02:00 to 03:00, from 00:00 to 01:00, and from 02:00 to 02:30.
+        ("30 2 * * *", "2026-03-29", "Europe/Berlin", ["2026-03-29T03:00:00+02:00"]),
+        ("0 0 * * *", "2025-09-07", "America/Santiago", ["2025-09-07T01:00:00-03:00"]),
+        ("15 2 * * *", "2026-10-04", "Australia/Lord_Howe", ["2026-10-04T02:30:00+11:00"]),
+        # They go back from 03:00 to 02:00.
+        ("30 2 * * *", "2026-10-25", "Europe/Berlin", ["2026-10-25T02:30:00+02:00"]),
+    ],
+)
+def test_fixed_time_is_due_once_where_clocks_change(expression, day, zone, times):
+    assert due_on(day, expression, zone) == times
+
+
+def test_minute_with_a_star_follows_the_clocks():
+    # An hour comes twice in London, and with it its quarters.
+    autumn = due_on("2025-10-26", "*/15 1 * * *", "Europe/London")
+    assert autumn == [
+        f"2025-10-26T01:{minute}:00+0{offset}:00"
+        for offset in (1, 0)
+        for minute in ("00", "15", "30", "45")
+    ]
+    assert len(due_on("2025-10-26", "*/15 * * * *", "Europe/London")) == 100
+
+
+def test_hour_with_a_star_leaves_out_a_skipped_hour():
+    spring = due_on("2026-03-29", "0 */2 * * *", "Europe/Berlin")
+    assert [each[11:16] for each in spring[:3]] == ["00:00", "04:00", "06:00"]
+
+
+@pytest.mark.parametrize(
+    ("nickname", "fields"),
+    [
+        ("@yearly", "0 0 1 1 *"),
+        ("@annually", "0 0 1 1 *"),
+        ("@monthly", "0 0 1 * *"),
+        ("@weekly", "0 0 * * 0"),
+        ("@daily", "0 0 * * *"),
+        ("@midnight", "0 0 * * *"),
+        ("@hourly", "0 * * * *"),
+        ("@Daily ", "0 0 * * *"),
+    ],
+)
+def test_nickname_means_what_crontab_says(nickname, fields):
+    after_ms = ms("2026-11-26T10:07+01:00")
+    times = cron_times(nickname, after_ms, zone="Europe/Berlin")
+    assert times == cron_times(fields, after_ms, zone="Europe/Berlin")
+
+
 @pytest.mark.parametrize(
     "expression",
-    ["", "often", "* * * *", "0 0 * * * *", "60 * * * *", "0 0 30 2 *", "* * * * 5L/2"],
+    [
+        "",
+        "often",
+        "* * * *",
+        "0 0 * * * *",
+        "60 * * * *",
+        "0 0 30 2 *",
+        "* * * * 5L/2",
+        "@reboot",
+        "@fortnightly",
+    ],
 )
 def test_what_is_no_expression_is_refused(expression):
     with pytest.raises(UsageError) as caught:

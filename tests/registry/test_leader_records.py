@@ -5,19 +5,26 @@ from random import Random
 
 import pytest
 
-from nexus_tools.client import Cursor
+from nexus_tools.client import Cursor, SuiClient
 from nexus_tools.package.move.collateral import Collateral
 from nexus_tools.package.move.keys import Keys
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.owner import Owner
 from nexus_tools.package.move.roster import Roster
-from nexus_tools.registry import LeaderRecord, choose_leaders, read_records
+from nexus_tools.registry import (
+    Histories,
+    Invocations,
+    LeaderRecord,
+    choose_leaders,
+    read_histories,
+    read_records,
+)
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 ANSWER = Answer("ok", {"result": 3})
-FAILURE = Failure(FailureReason.UNREACHABLE, "")
+REFUSED = Failure(FailureReason.REFUSED, "")
 WINDOW = 5_000 + 15_000
 SUI = 1_000_000_000
 A, B, C = (Address.of(number) for number in (0xA, 0xB, 0xC))
@@ -33,23 +40,32 @@ async def both(leaders, active_leader):
 
 
 @pytest.fixture
+def requesters(owner, admin, chain):
+    """Invocations as two other requesters."""
+    return [Invocations(client, chain.deployment) for client in (owner, admin)]
+
+
+@pytest.fixture
 async def request_by(added, registry, invocations):
-    """Requests an invocation by some leaders; gives its id."""
+    """Requests an invocation by some leaders, in the name of the user or another; gives its id."""
     tool = await registry.get(ADD)
 
-    async def request_by(*named):
-        return (await invocations.request(tool, {"a": 1, "b": 2}, leaders=named))[1]
+    async def request_by(*named, requester=None):
+        verbs = requester or invocations
+        return (await verbs.request(tool, {"a": 1, "b": 2}, leaders=named))[1]
 
     return request_by
 
 
-async def test_a_record_counts_what_a_leader_settled_failed_and_missed(
-    invocations, closing, request_by, both, chain
+async def test_record_counts_own_failures_and_missed_invocations(
+    invocations, closing, request_by, both, requesters, chain
 ):
     first, second = both
+    ask, other = requesters
     await closing.close(first, {await request_by(first, second): ANSWER})
-    await closing.close(first, {await request_by(first): FAILURE})
-    late, nobodys = await request_by(first, second), await request_by(second)
+    await closing.close(first, {await request_by(first, requester=ask): REFUSED})
+    late = await request_by(first, second, requester=other)
+    nobodys = await request_by(second, requester=ask)
     chain.net.advance_clock(WINDOW)
     await closing.close(second, {late: ANSWER})
     await invocations.expire(nobodys)
@@ -59,50 +75,88 @@ async def test_a_record_counts_what_a_leader_settled_failed_and_missed(
     assert counted == {first: (1, 1, 1), second: (1, 0, 1)}
 
 
-async def test_the_latency_is_the_median_from_request_to_answer(
-    invocations, closing, request_by, active_leader, chain
+async def test_pair_of_requester_and_tool_counts_once_by_its_latest_closing(
+    closing, request_by, active_leader, invocations
+):
+    for outcome in (REFUSED, REFUSED, ANSWER, ANSWER):
+        await closing.close(active_leader, {await request_by(active_leader): outcome})
+    record = (await read_records(invocations))[active_leader]
+    assert (record.settled, record.failed) == (1, 0)
+    await closing.close(active_leader, {await request_by(active_leader): REFUSED})
+    record = (await read_records(invocations))[active_leader]
+    assert (record.settled, record.failed) == (0, 1)
+
+
+async def test_tool_has_one_vote_however_many_call_it(
+    closing, request_by, requesters, active_leader, invocations
+):
+    await closing.close(active_leader, {await request_by(active_leader): ANSWER})
+    for requester in requesters:
+        place = await request_by(active_leader, requester=requester)
+        await closing.close(active_leader, {place: REFUSED})
+    record = (await read_records(invocations))[active_leader]
+    assert (record.settled, record.failed) == (1, 2)
+    assert record.reliability == pytest.approx((1 / 3 + 1) / (1 + 2))
+
+
+async def test_latency_is_the_median_over_pairs(
+    invocations, closing, request_by, requesters, active_leader, chain
 ):
     took_ms = []
-    for seconds in (4, 1, 2):
-        place = await request_by(active_leader)
+    for seconds, requester in zip((4, 1, 2), (None, *requesters), strict=True):
+        place = await request_by(active_leader, requester=requester)
         requested_at_ms = (await invocations.get(place)).requested_at_ms
         chain.net.advance_clock(seconds * 1_000)
         await closing.close(active_leader, {place: ANSWER})
         state = (await invocations.get(place)).state
         took_ms.append(state.settled_at_ms - requested_at_ms)
-    await closing.close(active_leader, {await request_by(active_leader): FAILURE})
     (record,) = (await read_records(invocations)).values()
     assert record.latency_ms == took_ms[2]
     assert took_ms[1] < took_ms[2] < took_ms[0]
 
 
-async def test_who_settled_nothing_has_no_latency(invocations, closing, request_by, active_leader):
-    await closing.close(active_leader, {await request_by(active_leader): FAILURE})
-    assert await read_records(invocations) == {active_leader: LeaderRecord(failed=1)}
+async def test_leader_that_settled_nothing_has_no_latency(
+    invocations, closing, request_by, active_leader
+):
+    await closing.close(active_leader, {await request_by(active_leader): REFUSED})
+    record = (await read_records(invocations))[active_leader]
+    assert (record.failed, record.latency_ms) == (1, None)
 
 
-async def test_a_record_can_begin_behind_a_cursor(
+async def test_record_can_begin_after_a_cursor(
     invocations, closing, request_by, active_leader, user
 ):
     requested_before = await request_by(active_leader)
-    await closing.close(active_leader, {await request_by(active_leader): FAILURE})
+    await closing.close(active_leader, {await request_by(active_leader): REFUSED})
     cursor = Cursor.after_checkpoint(await user.latest_checkpoint())
     await closing.close(active_leader, {requested_before: ANSWER})
     # When the settled one was requested is not known from there on.
-    assert await read_records(invocations, cursor) == {active_leader: LeaderRecord(settled=1)}
+    record = (await read_records(invocations, cursor))[active_leader]
+    assert (record.settled, record.failed, record.latency_ms) == (1, 0, None)
 
 
-async def test_inputs_that_do_not_fit_are_no_failure_of_the_leader(
-    invocations, closing, request_by, active_leader
+@pytest.mark.parametrize(
+    "reason",
+    [each for each in FailureReason if each not in {"refused", "overloaded", "expired"}],
+)
+async def test_failure_that_is_not_the_leaders_own_does_not_count(
+    invocations, closing, request_by, active_leader, reason
 ):
     place = await request_by(active_leader)
-    await closing.close(active_leader, {place: Failure(FailureReason.INPUT_INVALID, "")})
+    await closing.close(active_leader, {place: Failure(reason, "")})
     assert await read_records(invocations) == {}
 
 
-async def test_a_deleted_invocation_counts_as_before(
-    invocations, closing, request_by, active_leader
+@pytest.mark.parametrize("reason", [FailureReason.REFUSED, FailureReason.OVERLOADED])
+async def test_failure_of_the_leader_counts(
+    invocations, closing, request_by, active_leader, reason
 ):
+    place = await request_by(active_leader)
+    await closing.close(active_leader, {place: Failure(reason, "")})
+    assert (await read_records(invocations))[active_leader].failed == 1
+
+
+async def test_deleted_invocation_still_counts(invocations, closing, request_by, active_leader):
     place = await request_by(active_leader)
     await closing.close(active_leader, {place: ANSWER})
     before = await read_records(invocations)
@@ -110,21 +164,29 @@ async def test_a_deleted_invocation_counts_as_before(
     assert await read_records(invocations) == before
 
 
-# --- Reliability
+# --- The caller's own history
 
 
-@pytest.mark.parametrize(
-    ("record", "expected"),
-    [
-        (LeaderRecord(), 1 / 2),
-        (LeaderRecord(settled=1), 2 / 3),
-        (LeaderRecord(settled=98), 99 / 100),
-        (LeaderRecord(settled=1, failed=1, missed=1), 2 / 5),
-        (LeaderRecord(missed=8), 1 / 10),
-    ],
-)
-def test_reliability_is_laplaces_rule_of_succession(record, expected):
-    assert record.reliability == pytest.approx(expected)
+async def test_own_history_counts_every_closing_of_the_caller_alone(
+    invocations, closing, request_by, requesters, active_leader
+):
+    for outcome in (ANSWER, ANSWER, REFUSED):
+        await closing.close(active_leader, {await request_by(active_leader): outcome})
+    place = await request_by(active_leader, requester=requesters[0])
+    await closing.close(active_leader, {place: REFUSED})
+    histories = await read_histories(invocations)
+    assert histories.own == {active_leader: pytest.approx((2 + 1) / (3 + 2))}
+    assert histories.records == await read_records(invocations)
+
+
+async def test_reader_without_a_key_has_no_own_history(
+    invocations, closing, request_by, active_leader, chain
+):
+    await closing.close(active_leader, {await request_by(active_leader): ANSWER})
+    async with SuiClient(chain.net.network) as client:
+        histories = await read_histories(Invocations(client, chain.deployment))
+    assert histories.own == {}
+    assert histories.records[active_leader].settled == 1
 
 
 # --- Choosing
@@ -135,34 +197,50 @@ def leader_at(place):
     return Leader(place, "", Owner(A, None), True, Roster(()), Keys(()), nothing, 0, 0)
 
 
-def drawn(leaders, records, times):
+def drawn(leaders, histories, times):
     random = Random(7)
-    return [choose_leaders([*map(leader_at, leaders)], records, random) for _ in range(times)]
+    return [choose_leaders([*map(leader_at, leaders)], histories, random) for _ in range(times)]
 
 
-def test_of_no_leaders_none_is_chosen_and_of_one_that_one():
-    assert choose_leaders([], {}) == ()
-    assert choose_leaders([leader_at(A)], {A: LeaderRecord(missed=100)}) == (A,)
+def reliable(**shares):
+    """The records of leaders with these reliabilities."""
+    places = {"a": A, "b": B, "c": C}
+    return {places[name]: LeaderRecord(reliability=share) for name, share in shares.items()}
 
 
-def test_two_different_leaders_are_chosen():
-    assert all(len(set(pair)) == 2 for pair in drawn([A, B, C], {}, 1_000))
+def test_choose_leaders_returns_all_of_fewer_than_two():
+    assert choose_leaders([], Histories()) == ()
+    assert choose_leaders([leader_at(A)], Histories(reliable(a=0))) == (A,)
 
 
-def test_how_often_a_leader_is_chosen_first_follows_its_reliability():
-    records = {A: LeaderRecord(settled=8), B: LeaderRecord(missed=8)}  # 9/10, 1/10; C has 5/10
-    first = Counter(pair[0] for pair in drawn([A, B, C], records, 15_000))
-    # Standard deviations are sqrt(15 000 p (1 - p)): 60, 30 and 58; five of them are allowed.
-    assert first[A] == pytest.approx(9_000, abs=300)
-    assert first[B] == pytest.approx(1_000, abs=150)
+def test_choose_leaders_draws_two_different_ones():
+    assert all(len(set(pair)) == 2 for pair in drawn([A, B, C], Histories(), 1_000))
+
+
+def test_first_leader_follows_the_records_between_a_quarter_and_one():
+    histories = Histories(reliable(a=1, b=0))  # weights 1, 1/4, and 5/8 of C, of which none knows
+    first = Counter(pair[0] for pair in drawn([A, B, C], histories, 15_000))
+    # Of 15/8: 8 000, 2 000 and 5 000. Standard deviations are 61, 42 and 58; five are allowed.
+    assert first[A] == pytest.approx(8_000, abs=305)
+    assert first[B] == pytest.approx(2_000, abs=210)
     assert first[C] == pytest.approx(5_000, abs=290)
 
 
-def test_who_is_chosen_second_is_drawn_among_the_others():
-    records = {A: LeaderRecord(settled=8), B: LeaderRecord(missed=8)}
-    second = Counter(pair[1] for pair in drawn([A, B, C], records, 15_000) if pair[0] == A)
-    # One sixth B, five sixths C, of about 9 000.
-    assert second[B] / second.total() == pytest.approx(1 / 6, abs=0.02)
+def test_second_leader_is_drawn_among_the_others():
+    second = Counter(
+        pair[1] for pair in drawn([A, B, C], Histories(reliable(a=1, b=0)), 15_000) if pair[0] == A
+    )
+    # 2/7 B, 5/7 C, of about 8 000.
+    assert second[B] / second.total() == pytest.approx(2 / 7, abs=0.026)
+
+
+def test_own_history_outweighs_the_records():
+    histories = Histories(reliable(a=1, b=0, c=1), own={A: 0.1, B: 0.9})  # weights 0.2, 1.8 and 1
+    first = Counter(pair[0] for pair in drawn([A, B, C], histories, 15_000))
+    # Standard deviations are 31, 59 and 57; five are allowed.
+    assert first[A] == pytest.approx(1_000, abs=155)
+    assert first[B] == pytest.approx(9_000, abs=300)
+    assert first[C] == pytest.approx(5_000, abs=290)
 
 
 @pytest.mark.usefixtures("added")

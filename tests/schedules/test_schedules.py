@@ -3,16 +3,18 @@
 import pytest
 
 from nexus_tools.client import Cursor
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
+from nexus_tools.errors import NexusError, NotAllowedError, NotFoundError, NotNowError, UsageError
 from nexus_tools.package.move.workflows import execution as executions
 from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun
 from nexus_tools.package.move.workflows.schedule import ScheduleCollected, ScheduleTriggered
 from nexus_tools.package.move.workflows.timing import Plan, Timing
 from nexus_tools.registry import Executions, LeaderRegistry, Schedules, ToolRegistry, standing_of
+from nexus_tools.sui.builder import TransactionBuilder
 
 pytestmark = pytest.mark.anyio
 
 HOUR_MS = 3_600_000
+PAUSE_MS = 10_000
 SUI = 1_000_000_000
 EACH_MIST = SUI // 10
 
@@ -85,8 +87,29 @@ async def test_a_keeper_never_loses_by_triggering(
     assert len(await schedules.uncollected(schedule)) == 1
 
 
-async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(create, keeper, active_leader):
-    timing = Timing(Plan.OnEvent("0x2::coin::Minted", 0), None)
+@pytest.mark.parametrize(("vertices", "digits"), [(1, 1), (8, 4_000)])
+async def test_keeper_does_not_lose_by_triggering_two_schedules_at_once(
+    vertices, digits, publish, priced_tool, keeper, create, chain, active_leader
+):
+    workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
+    inputs = {f"v{number}.a": 10 ** (digits - 1) for number in range(vertices)}
+    terms = {"keeper_fee_mist": 0, "each_mist": 2 * SUI, "funds_mist": 3 * SUI}
+    both = [await create(workflow, inputs, **terms) for _ in range(2)]
+    chain.net.advance_clock(HOUR_MS)
+    builder = TransactionBuilder()
+    for schedule in both:
+        await keeper.add_trigger(builder, await keeper.get(schedule), active_leader, ())
+    before_mist = await keeper.client.balance(keeper.client.address)
+    sent = await keeper.send(builder)
+    gained_mist = await keeper.client.balance(keeper.client.address) - before_mist
+    assert [each.type.name for each in sent.events].count("ScheduleTriggered") == 2
+    assert 0 <= gained_mist <= 800_000 + 180_000 * vertices
+
+
+async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(
+    create, keeper, active_leader, chain
+):
+    timing = Timing(Plan.OnEvent("0x2::coin::Minted", PAUSE_MS, 100), None)
     schedule = await create(timing=timing, keeper_fee_mist=0, overlaps=True)
     gains = []
     for number in range(2):
@@ -97,6 +120,7 @@ async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(create, keeper,
         again = await keeper.trigger_by_event(schedule, active_leader, event)
         with pytest.raises(NotFoundError):
             began(again, keeper)
+        chain.net.advance_clock(PAUSE_MS)
     assert all(0 <= gain <= 200_000 for gain in gains)
 
 
@@ -270,6 +294,112 @@ async def test_what_came_too_late_is_not_due(max_late_ms, create, schedules, cha
     assert (await schedules.standing(schedule)).next_at_ms == next_at_ms
 
 
+@pytest.mark.parametrize(("max_late_ms", "missed"), [(None, 2), (60_000, 3)])
+async def test_standing_counts_missed_times(
+    max_late_ms, missed, create, schedules, chain, every_hour
+):
+    by_interval = await create(timing=Timing(every_hour.plan, max_late_ms))
+    first_ms = every_hour.plan.first_at_ms
+    times = tuple(first_ms + number * HOUR_MS for number in range(5))
+    by_list = await create(timing=Timing(Plan.At(times), max_late_ms))
+    for schedule in (by_interval, by_list):
+        assert (await schedules.standing(schedule)).missed == 0
+    chain.net.advance_clock(3 * HOUR_MS + 120_000)
+    for schedule in (by_interval, by_list):
+        assert (await schedules.standing(schedule)).missed == missed
+        await schedules.pause(schedule)
+        assert (await schedules.standing(schedule)).missed == 0
+
+
+async def test_lateness_below_10_seconds_is_refused(create, every_hour):
+    with pytest.raises(NexusError) as caught:
+        await create(timing=Timing(every_hour.plan, 9_999))
+    assert caught.value.code == "invalid_lateness"
+
+
+@pytest.mark.parametrize(
+    ("plan", "code"),
+    [
+        (Plan.OnEvent("0x2::coin::Minted", PAUSE_MS - 1, 1), "invalid_pause"),
+        (Plan.OnEvent("0x2::coin::Minted", PAUSE_MS, 0), "invalid_daily_limit"),
+    ],
+)
+async def test_unbounded_events_are_refused(plan, code, create):
+    with pytest.raises(NexusError) as caught:
+        await create(timing=Timing(plan, None))
+    assert caught.value.code == code
+
+
+async def test_extend_adds_times_until_and_executions(
+    create, schedules, keeper, active_leader, chain, user, every_hour
+):
+    now_ms = await user.now_ms()
+    by_list = await create(
+        timing=Timing(Plan.At((now_ms + HOUR_MS,)), None), max_executions=1, overlaps=True
+    )
+    end_ms = every_hour.plan.first_at_ms
+    ending = Timing(Plan.Every(HOUR_MS, end_ms, end_ms), None)
+    by_interval = await create(timing=ending, overlaps=True)
+    chain.net.advance_clock(HOUR_MS)
+    for schedule in (by_list, by_interval):
+        began(await keeper.trigger(schedule, active_leader), keeper)
+        assert (await schedules.standing(schedule)).state == "finished"
+    await schedules.extend(by_list, times=[now_ms + 3 * HOUR_MS], max_executions=2)
+    await schedules.extend(by_interval, until_ms=end_ms + 5 * HOUR_MS)
+    chain.net.advance_clock(2 * HOUR_MS)
+    for schedule in (by_list, by_interval):
+        assert (await schedules.standing(schedule)).state == "active"
+        began(await keeper.trigger(schedule, active_leader), keeper)
+    assert (await schedules.order(by_list)).max_executions == 2
+    assert (await schedules.order(by_interval)).timing.plan.until_ms == end_ms + 5 * HOUR_MS
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({}, "extension_missing"),
+        ({"times": [1]}, "times_over"),
+        ({"until_ms": 1}, "times_over"),
+        ({"times": [2**60]}, "not_by_times"),
+        ({"until_ms": 2**60}, "invalid_end"),
+        ({"times": [-1]}, "argument_invalid"),
+    ],
+)
+async def test_extend_refuses_what_adds_nothing(schedule, schedules, options, code):
+    with pytest.raises(NexusError) as caught:
+        await schedules.extend(schedule, **options)
+    assert caught.value.code == code
+
+
+async def test_a_cancelled_schedule_is_not_extended(due, schedules, keeper, active_leader):
+    began(await keeper.trigger(due, active_leader), keeper)
+    await schedules.cancel(due)
+    with pytest.raises(NotNowError) as caught:
+        await schedules.extend(due, max_executions=9)
+    assert caught.value.code == "cancelled"
+
+
+async def test_reset_cursor_lets_earlier_places_count(
+    create, schedules, keeper, active_leader, chain
+):
+    timing = Timing(Plan.OnEvent("0x2::coin::Minted", PAUSE_MS, 100), None)
+    schedule = await create(timing=timing, overlaps=True)
+    began(await keeper.trigger_by_event(schedule, active_leader, Cursor(2**64 - 1, 0, 0)), keeper)
+    chain.net.advance_clock(PAUSE_MS)
+    with pytest.raises(NotFoundError):
+        began(await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper)
+    await schedules.reset_cursor(schedule)
+    assert (await schedules.get(schedule)).cursor is None
+    began(await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper)
+
+
+async def test_reset_cursor_refuses_planned_times_and_other_senders(schedule, schedules, keeper):
+    for verbs, code in ((schedules, "not_by_event"), (keeper, "not_owner")):
+        with pytest.raises(NexusError) as caught:
+            await verbs.reset_cursor(schedule)
+        assert caught.value.code == code
+
+
 async def test_too_many_failures_pause_before_they_are_collected(
     create, schedules, keeper, active_leader, chain
 ):
@@ -287,7 +417,7 @@ async def test_too_many_failures_pause_before_they_are_collected(
 
 
 async def test_events_are_not_planned(create, schedules, keeper, active_leader, user):
-    schedule = await create(timing=Timing(Plan.OnEvent("0x2::coin::Minted", HOUR_MS), None))
+    schedule = await create(timing=Timing(Plan.OnEvent("0x2::coin::Minted", HOUR_MS, 100), None))
     standing = await schedules.standing(schedule)
     assert (standing.state, standing.next_at_ms) == ("active", None)
     before_ms = await user.now_ms()

@@ -7,9 +7,14 @@
 ///
 /// Money. A keeper is paid what Sui takes for storing what it wrote, to the byte, for its gas
 /// at the price of the day, and the fee that the owner chose; and that only for an execution
-/// that it began. So nothing is paid twice for one occurrence, and what is missed, is skipped
+/// that it began. The gas that each transaction takes at least is paid once in a transaction, by
+/// the schedule whose execution is the first object that it creates. So nothing is paid twice for one occurrence, and what is missed, is skipped
 /// or lacks funds costs nothing: it is told with the next execution. What an execution leaves
 /// flows back by `collect`.
+///
+/// Events. The chain cannot see that one happened: a worker of a leader that the schedule names
+/// says so. A leader that lies can start one execution per pause, and as many in a day as the owner
+/// allowed; the owner names other leaders and resets the cursor.
 ///
 /// `cancel`, `collect`, `pause` and `delete` depend on no version of the package and on no
 /// setting: funds are never locked in.
@@ -22,14 +27,16 @@ use nexus_tools::value::Ports;
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution::{Self, Execution};
 use nexus_workflows::terms::Terms;
-use nexus_workflows::timing::{Due, Timing};
+use nexus_workflows::timing::{Self, Due, Timing};
 use nexus_workflows::walks;
 use std::ascii::String;
 use sui::balance::Balance;
+use sui::bcs;
 use sui::clock::Clock;
 use sui::coin::Coin;
 use sui::dynamic_field as field;
 use sui::event;
+use sui::hash;
 use sui::sui::SUI;
 
 // === Errors ===
@@ -82,13 +89,17 @@ const CURSOR_BYTES: u64 = 24;
 const EXECUTION_BYTES: u64 = 500;
 /// Beyond so many runs and entry values, gas grows steeply.
 const MAX_ENTRIES: u64 = 32;
-/// The gas units of computation that it takes to collect an execution and to begin one, for
-/// each run and each entry value of it, and in how many bytes of them there is one more.
+/// The gas units of computation of a transaction that collects an execution and begins one, those
+/// of another one in the same transaction, those for each run and each entry value, and in how
+/// many bytes of these there is one more.
 const GAS_UNITS: u64 = 1_100;
+const FURTHER_GAS_UNITS: u64 = 150;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;
 /// What it takes of storage that no rebate brings back.
 const STORAGE_MIST: u64 = 100_000;
+/// What Sui puts before the digest when it derives the id of an object.
+const OBJECT_ID_SCOPE: u8 = 0xf1;
 
 const COMPLETED: vector<u8> = b"completed";
 const CANCELLED: vector<u8> = b"cancelled";
@@ -145,6 +156,19 @@ public struct ScheduleActivityChanged has copy, drop {
     next_at_ms: Option<u64>,
 }
 
+/// The owner let events count from now on, wherever the last one stood.
+public struct ScheduleCursorReset has copy, drop {
+    schedule: ID,
+    next_at_ms: Option<u64>,
+}
+
+/// The owner added planned times or executions.
+public struct ScheduleExtended has copy, drop {
+    schedule: ID,
+    next_at_ms: Option<u64>,
+    max_executions: Option<u64>,
+}
+
 /// Other leaders trigger a schedule and carry its executions from now on.
 public struct ScheduleLeadersChanged has copy, drop {
     schedule: ID,
@@ -185,6 +209,9 @@ public struct Schedule has key {
     /// How many executions it began, and how many of them it has not collected.
     begun: u64,
     running: u64,
+    /// The day of UTC of the last one, and how many began in it.
+    day: u64,
+    begun_today: u64,
     /// How many failed in a row.
     failures: u64,
     is_paused: bool,
@@ -274,6 +301,8 @@ public fun create(
         cursor: option::none(),
         begun: 0,
         running: 0,
+        day: 0,
+        begun_today: 0,
         failures: 0,
         is_paused: false,
         is_cancelled: false,
@@ -357,7 +386,8 @@ public fun trigger(
     ctx: &mut TxContext,
 ): bool {
     let window = self.authorize(leader, ctx);
-    self.trigger_in(registry, dag, window, clock, ctx)
+    assert!(!self.order().timing.is_on_event(), EByEvent);
+    self.trigger_in(registry, dag, window, option::none(), clock, ctx)
 }
 
 /// Begins the execution that is due and pays the sender, who may be anyone, when the windows of
@@ -371,12 +401,14 @@ public fun trigger_by_anyone(
     ctx: &mut TxContext,
 ): bool {
     let window = self.order().terms.leaders().length();
-    self.trigger_in(registry, dag, window, clock, ctx)
+    assert!(!self.order().timing.is_on_event(), EByEvent);
+    self.trigger_in(registry, dag, window, option::none(), clock, ctx)
 }
 
 /// Begins an execution because of an event, and pays the sender, who is a worker of a leader
 /// that the schedule names. Events count in their order, each once: the event is told by the
-/// number of its checkpoint, of the transaction in it, and of the event in this. Does nothing
+/// number of its checkpoint, of the transaction in it, and of the event in this. The k-th leader,
+/// counted from 0, may do so from k times 10 s after the end of the pause on. Does nothing
 /// and returns false if this event or a later one was told before, or another execution runs,
 /// or the pause is not over, or funds are short. Aborts with `EWrongDag`, `ENotNamed`,
 /// `ENotWorker`, `ENotByEvent`, `version::EWrongVersion` or `leader_registry::ENotAccepting`.
@@ -391,13 +423,11 @@ public fun trigger_by_event(
     clock: &Clock,
     ctx: &mut TxContext,
 ): bool {
-    self.authorize(leader, ctx);
+    let window = self.authorize(leader, ctx);
     assert!(self.order().timing.is_on_event(), ENotByEvent);
     let cursor = Cursor { checkpoint, transaction, event };
     if (self.cursor.is_some_and!(|last| !cursor.is_after(last))) return false;
-    let due = self.due(registry, dag, clock);
-    if (due.is_none()) return false;
-    self.begin(dag, due.destroy_some(), option::some(cursor), clock, ctx)
+    self.trigger_in(registry, dag, window, option::some(cursor), clock, ctx)
 }
 
 /// Takes back what an execution left that has ended; anyone may. What was planned while it ran
@@ -454,6 +484,43 @@ public fun resume(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
     self.failures = 0;
     self.go_on_from(clock.timestamp_ms());
     self.tell_activity();
+}
+
+/// Lets events count from now on, whatever place the last one had that a leader told. Aborts with
+/// `ENotOwner`, `ENotByEvent` or `ECancelled`.
+public fun reset_cursor(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
+    assert!(self.owner == ctx.sender(), ENotOwner);
+    assert!(self.order().timing.is_on_event(), ENotByEvent);
+    assert!(!self.is_cancelled, ECancelled);
+    self.cursor = option::none();
+    self.go_on_from(clock.timestamp_ms());
+    event::emit(ScheduleCursorReset { schedule: object::id(self), next_at_ms: self.next_at_ms });
+}
+
+/// Adds planned times after the last one of a list; those that are done with make room. Aborts
+/// with `ENotOwner`, `ECancelled`, `timing::ENotByTimes` or `timing::EInvalidTimes`.
+public fun add_times(self: &mut Schedule, times: vector<u64>, clock: &Clock, ctx: &TxContext) {
+    let next_at_ms = self.next_at_ms;
+    self.order_mut(ctx).timing.add_times(next_at_ms, times);
+    self.extend(clock);
+}
+
+/// Gives an interval a later end. Aborts with `ENotOwner`, `ECancelled` or `timing::EInvalidEnd`.
+public fun extend_until(self: &mut Schedule, until_ms: u64, clock: &Clock, ctx: &TxContext) {
+    self.order_mut(ctx).timing.extend_until(until_ms);
+    self.extend(clock);
+}
+
+/// Sets how many executions begin at most, with those that began already; with none, any number.
+/// Aborts with `ENotOwner` or `ECancelled`.
+public fun set_max_executions(
+    self: &mut Schedule,
+    max_executions: Option<u64>,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
+    self.order_mut(ctx).max_executions = max_executions;
+    self.extend(clock);
 }
 
 /// Begins nothing more, and pays the funds to the owner. What runs goes on. Aborts with
@@ -534,15 +601,15 @@ fun trigger_in(
     registry: &LeaderRegistry,
     dag: &Dag,
     window: u64,
+    cursor: Option<Cursor>,
     clock: &Clock,
     ctx: &mut TxContext,
 ): bool {
-    assert!(!self.order().timing.is_on_event(), EByEvent);
     let due = self.due(registry, dag, clock);
     if (due.is_none()) return false;
     let due = due.destroy_some();
     if (clock.timestamp_ms() - due.planned_at_ms() < window * WINDOW_MS) return false;
-    self.begin(dag, due, option::none(), clock, ctx)
+    self.begin(dag, due, cursor, clock, ctx)
 }
 
 /// What is due, and may begin.
@@ -568,9 +635,9 @@ fun begin(
 ): bool {
     let (now_ms, schedule) = (clock.timestamp_ms(), object::id(self));
     let order: &Order = field::borrow(&self.id, OrderKey());
-    let fee_mist = order.fee_mist(dag, ctx);
     let most_stored_mist = order.terms.stored_mist(order.most_bytes(dag));
-    let needed_mist = order.each_mist + fee_mist + most_stored_mist;
+    let most_fee_mist = order.fee_mist(dag, GAS_UNITS, ctx);
+    let needed_mist = order.each_mist + most_fee_mist + most_stored_mist;
     if (self.funds.value() < needed_mist) return false;
     let (execution, bytes) = execution::begin_scheduled(
         dag,
@@ -584,14 +651,20 @@ fun begin(
         clock,
         ctx,
     );
+    let base_units = if (is_first_created(execution, ctx)) GAS_UNITS else FURTHER_GAS_UNITS;
+    let fee_mist = order.fee_mist(dag, base_units, ctx);
     let cursor_bytes = if (cursor.is_some() && self.cursor.is_none()) CURSOR_BYTES else 0;
     let stored_mist = order.terms.stored_mist(bytes + order.bytes() + cursor_bytes);
-    let next_at_ms = order.timing.after(now_ms);
+    let today = timing::day(now_ms);
+    let begun_today = if (self.day == today) self.begun_today + 1 else 1;
+    let next_at_ms = order.timing.after(now_ms, begun_today);
     payment::pay(self.funds.split(fee_mist + stored_mist), ctx.sender());
     self.next_at_ms = next_at_ms;
     if (cursor.is_some()) self.cursor = cursor;
     self.begun = self.begun + 1;
     self.running = self.running + 1;
+    self.day = today;
+    self.begun_today = begun_today;
     event::emit(ScheduleTriggered {
         schedule,
         execution,
@@ -616,11 +689,20 @@ fun is_after(self: &Cursor, other: &Cursor): bool {
 // === Private functions: money ===
 
 /// What a keeper gets for its gas, and its fee.
-fun fee_mist(self: &Order, dag: &Dag, ctx: &TxContext): u64 {
+fun fee_mist(self: &Order, dag: &Dag, base_units: u64, ctx: &TxContext): u64 {
     let entries = self.vertices.length() + dag.group(self.group).length();
     let bytes_units = self.values_bytes / BYTES_PER_GAS_UNIT;
-    let units = GAS_UNITS + ENTRY_GAS_UNITS * entries + bytes_units;
+    let units = base_units + ENTRY_GAS_UNITS * entries + bytes_units;
     units * ctx.reference_gas_price() + STORAGE_MIST + self.keeper_fee_mist
+}
+
+/// Whether an object is the first one that this transaction creates: Sui derives ids from the
+/// digest of the transaction and the number of the object in it.
+fun is_first_created(object: ID, ctx: &TxContext): bool {
+    let mut bytes = vector[OBJECT_ID_SCOPE];
+    bytes.append(*ctx.digest());
+    bytes.append(bcs::to_bytes(&0u64));
+    hash::blake2b256(&bytes) == object.to_bytes()
 }
 
 /// The bytes of the terms and the entry values of an execution.
@@ -651,6 +733,15 @@ fun go_on_from(self: &mut Schedule, from_ms: u64) {
     if (self.next_at_ms.is_none()) return;
     if (*self.next_at_ms.borrow() >= from_ms) return;
     self.next_at_ms = self.order().timing.next(from_ms);
+}
+
+/// Goes on with what is planned from now on if nothing was planned any more, and tells so.
+fun extend(self: &mut Schedule, clock: &Clock) {
+    assert!(!self.is_cancelled, ECancelled);
+    let (timing, max_executions) = (self.order().timing, self.order().max_executions);
+    if (self.next_at_ms.is_none()) self.next_at_ms = timing.next(clock.timestamp_ms() + 1);
+    let (schedule, next_at_ms) = (object::id(self), self.next_at_ms);
+    event::emit(ScheduleExtended { schedule, next_at_ms, max_executions });
 }
 
 /// Counts how an execution ended. Of one that its owner cancelled, nothing follows.

@@ -15,6 +15,16 @@ const EInvalidInterval: u64 = 0;
 const EInvalidTimes: u64 = 1;
 /// The type of the event is not 1 to 512 bytes long.
 const EInvalidEvent: u64 = 2;
+/// The pause after an execution that an event started must be from 10 seconds to 366 days.
+const EInvalidPause: u64 = 3;
+/// A schedule by events must allow at least one execution per day.
+const EInvalidDailyLimit: u64 = 4;
+/// An execution must be allowed to start 10 seconds late: with less, none would ever start.
+const EInvalidLateness: u64 = 5;
+/// Only a schedule with a list of times takes more times.
+const ENotByTimes: u64 = 6;
+/// Only an interval with an end takes a new end, and the new end must be later.
+const EInvalidEnd: u64 = 7;
 
 // === Constants ===
 
@@ -22,6 +32,10 @@ const MIN_INTERVAL_MS: u64 = 60 * 1000;
 const MAX_INTERVAL_MS: u64 = 366 * 24 * 60 * 60 * 1000;
 const MAX_TIMES: u64 = 256;
 const MAX_EVENT_BYTES: u64 = 512;
+/// The time that each leader has before the next one: see `schedule::WINDOW_MS`.
+const MIN_PAUSE_MS: u64 = 10 * 1000;
+const MIN_LATE_MS: u64 = 10 * 1000;
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 // === Structs ===
 
@@ -37,8 +51,9 @@ public enum Plan has copy, drop, store {
     /// From `first_at_ms` on, but not after `until_ms`.
     Every { interval_ms: u64, first_at_ms: u64, until_ms: Option<u64> },
     At { times: vector<u64> },
-    /// Whenever an event of this type was told, but not sooner than `pause_ms` after the last time.
-    OnEvent { event: String, pause_ms: u64 },
+    /// Whenever an event of this type was told, but not sooner than `pause_ms` after the last time,
+    /// and at most `max_per_day` times in a day of UTC.
+    OnEvent { event: String, pause_ms: u64, max_per_day: u64 },
 }
 
 /// An occurrence that is due.
@@ -50,7 +65,7 @@ public struct Due has drop {
 // === Public functions ===
 
 /// Again and again: the first time then, and the last time not after `until_ms`. Aborts with
-/// `EInvalidInterval`.
+/// `EInvalidInterval` or `EInvalidLateness`.
 public fun every(
     interval_ms: u64,
     first_at_ms: u64,
@@ -59,24 +74,24 @@ public fun every(
 ): Timing {
     let is_valid = MIN_INTERVAL_MS <= interval_ms && interval_ms <= MAX_INTERVAL_MS;
     assert!(is_valid, EInvalidInterval);
-    Timing { plan: Plan::Every { interval_ms, first_at_ms, until_ms }, max_late_ms }
+    planned(Plan::Every { interval_ms, first_at_ms, until_ms }, max_late_ms)
 }
 
-/// At each of these times. Aborts with `EInvalidTimes`.
+/// At each of these times. Aborts with `EInvalidTimes` or `EInvalidLateness`.
 public fun at(times: vector<u64>, max_late_ms: Option<u64>): Timing {
-    let n = times.length();
-    assert!(0 < n && n <= MAX_TIMES, EInvalidTimes);
-    (n - 1).do!(|i| assert!(times[i] < times[i + 1], EInvalidTimes));
-    Timing { plan: Plan::At { times }, max_late_ms }
+    check_times(&times);
+    planned(Plan::At { times }, max_late_ms)
 }
 
 /// Whenever an event of this type was told, `package::module::Name`, but not sooner than
-/// `pause_ms` after the last time. The chain cannot see that it was: who says so has to be
-/// trusted. Aborts with `EInvalidEvent` or `EInvalidInterval`.
-public fun on_event(event: String, pause_ms: u64): Timing {
+/// `pause_ms` after the last time, and at most `max_per_day` times in a day of UTC. The chain
+/// cannot see that it was: leaders say so, and the pause and the limit bound what one that lies
+/// can start. Aborts with `EInvalidEvent`, `EInvalidPause` or `EInvalidDailyLimit`.
+public fun on_event(event: String, pause_ms: u64, max_per_day: u64): Timing {
     assert!(0 < event.length() && event.length() <= MAX_EVENT_BYTES, EInvalidEvent);
-    assert!(pause_ms <= MAX_INTERVAL_MS, EInvalidInterval);
-    Timing { plan: Plan::OnEvent { event, pause_ms }, max_late_ms: option::none() }
+    assert!(MIN_PAUSE_MS <= pause_ms && pause_ms <= MAX_INTERVAL_MS, EInvalidPause);
+    assert!(0 < max_per_day, EInvalidDailyLimit);
+    Timing { plan: Plan::OnEvent { event, pause_ms, max_per_day }, max_late_ms: option::none() }
 }
 
 // === Package functions ===
@@ -107,11 +122,14 @@ public(package) fun next(self: &Timing, from_ms: u64): Option<u64> {
     }
 }
 
-/// The first planned time after `now_ms`, at which something was begun; of events, when the
-/// pause is over.
-public(package) fun after(self: &Timing, now_ms: u64): Option<u64> {
+/// The first planned time after `now_ms`, at which something was begun, as the `begun_today`-th
+/// time of this day; of events, when the pause is over, and the day too if no more may begin in it.
+public(package) fun after(self: &Timing, now_ms: u64, begun_today: u64): Option<u64> {
     match (&self.plan) {
-        Plan::OnEvent { pause_ms, .. } => option::some(now_ms + *pause_ms),
+        Plan::OnEvent { pause_ms, max_per_day, .. } => {
+            let tomorrow_ms = if (begun_today < *max_per_day) 0 else (day(now_ms) + 1) * DAY_MS;
+            option::some(tomorrow_ms.max(now_ms + *pause_ms))
+        },
         _ => self.next(now_ms + 1),
     }
 }
@@ -143,8 +161,52 @@ public(package) fun count(self: &Timing, next_at_ms: u64, until_ms: u64): u64 {
     any.due(next_at_ms, until_ms).map!(|due| due.missed + 1).destroy_or!(0)
 }
 
+/// Adds times after the last one of a list, and drops those before `next_at_ms`, which are done
+/// with; with none, all are. Aborts with `ENotByTimes` or `EInvalidTimes`.
+public(package) fun add_times(self: &mut Timing, next_at_ms: Option<u64>, more: vector<u64>) {
+    match (&mut self.plan) {
+        Plan::At { times } => {
+            let last = times[times.length() - 1];
+            assert!(more.all!(|time| *time > last), EInvalidTimes);
+            let left = next_at_ms.map!(|next| (*times).filter!(|time| *time >= next));
+            let mut all = left.destroy_or!(vector[]);
+            all.append(more);
+            check_times(&all);
+            *times = all;
+        },
+        _ => abort ENotByTimes,
+    }
+}
+
+/// Gives an interval a later end. Aborts with `EInvalidEnd`.
+public(package) fun extend_until(self: &mut Timing, new_until_ms: u64) {
+    match (&mut self.plan) {
+        Plan::Every { until_ms, .. } => {
+            assert!(until_ms.is_some_and!(|old| *old < new_until_ms), EInvalidEnd);
+            *until_ms = option::some(new_until_ms);
+        },
+        _ => abort EInvalidEnd,
+    }
+}
+
+/// The number of the day of UTC since 1970.
+public(package) fun day(time_ms: u64): u64 { time_ms / DAY_MS }
+
 /// When it was planned.
 public(package) fun planned_at_ms(self: &Due): u64 { self.planned_at_ms }
 
 /// How many planned times before it are missed.
 public(package) fun missed(self: &Due): u64 { self.missed }
+
+// === Private functions ===
+
+fun planned(plan: Plan, max_late_ms: Option<u64>): Timing {
+    assert!(!max_late_ms.is_some_and!(|late_ms| *late_ms < MIN_LATE_MS), EInvalidLateness);
+    Timing { plan, max_late_ms }
+}
+
+fun check_times(times: &vector<u64>) {
+    let n = times.length();
+    assert!(0 < n && n <= MAX_TIMES, EInvalidTimes);
+    (n - 1).do!(|i| assert!(times[i] < times[i + 1], EInvalidTimes));
+}

@@ -2,9 +2,10 @@
 #[test_only]
 module nexus_workflows::schedule_attack_tests;
 
-use nexus_tools::test_runner::{assert_paid_at_most, mint};
+use nexus_tools::test_runner::{assert_paid_at_most, field, mint, told};
 use nexus_workflows::cleaning;
-use nexus_workflows::schedule_runner::{Self, hourly, on_event};
+use nexus_workflows::schedule;
+use nexus_workflows::schedule_runner::{Self, hourly, on_event, on_event_daily};
 use std::unit_test::assert_eq;
 
 const ALICE: address = @0xA;
@@ -16,6 +17,7 @@ const EVE: address = @0xE;
 
 const FIRST_MS: u64 = 2_000_000;
 const HOUR_MS: u64 = 3_600_000;
+const DAY_MS: u64 = 86_400_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
 
@@ -190,23 +192,88 @@ fun a_gift_does_not_keep_an_execution_running() {
     stage.end();
 }
 
-/// Lee tells an event from the far future: no other one counts any more, and Bob names Max instead.
-/// Lee gained one fee.
+/// Lee tells events that never happened, as often as he can: one in each pause, however many he
+/// tells in a transaction, and two in a day if Bob allows no more.
 #[test]
-fun an_event_that_never_was_costs_one_execution() {
+fun false_events_start_one_execution_per_pause_and_a_bounded_number_per_day() {
     let mut stage = schedule_runner::start();
-    let (schedule, lee, max) = (stage.create(on_event().overlapping()), stage.lee(), stage.max());
+    let (schedule, lee) = (stage.create(on_event_daily(2).overlapping()), stage.lee());
+    let mut told = 0;
+    20u64.do!(|_| {
+        stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+            20u64.do!(|_| {
+                told = told + 1;
+                schedule.trigger_by_event(registry, dag, leader, told, 0, 0, clock, ctx);
+            });
+        });
+        stage.runner().advance(9_999);
+    });
+    let began_at_ms = stage.next_at_ms(schedule).destroy_some();
+    // Two in the first day, the second of them no sooner than 10 s after the first.
+    assert!(stage.funds_mist(schedule) < FUNDS_MIST - 2 * EACH_MIST);
+    assert!(stage.funds_mist(schedule) > FUNDS_MIST - 3 * EACH_MIST);
+    assert_eq!(began_at_ms, DAY_MS);
+    stage.wait_until(DAY_MS - 1);
+    assert!(!stage.tell(LEE, schedule, told + 1));
+    stage.runner().advance(1);
+    assert!(stage.tell(LEE, schedule, told + 1));
+    stage.end();
+}
+
+/// Max, who is named second, has to leave Lee 10 s after the end of the pause.
+#[test]
+fun the_second_leader_waits_for_the_window_of_the_first_one() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(on_event().overlapping());
+    assert!(stage.tell(LEE, schedule, 1));
+    stage.runner().advance(19_999);
+    assert!(!stage.tell(MAX, schedule, 2));
+    stage.runner().advance(1);
+    assert!(stage.tell(MAX, schedule, 2));
+    // Together they start no more than each of them alone.
+    assert!(!stage.tell(LEE, schedule, 3));
+    stage.runner().advance(10_000);
+    assert!(stage.tell(LEE, schedule, 3));
+    stage.end();
+}
+
+/// Lee tells an event from the far future: no other one counts any more. Bob resets the cursor.
+#[test]
+fun a_cursor_from_the_far_future_is_reset() {
+    let mut stage = schedule_runner::start();
+    let (schedule, lee) = (stage.create(on_event().overlapping()), stage.lee());
+    let last = 18_446_744_073_709_551_615;
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
-        let last = 18_446_744_073_709_551_615;
         assert!(schedule.trigger_by_event(registry, dag, leader, last, last, last, clock, ctx));
-        assert!(!schedule.trigger_by_event(registry, dag, leader, last, last, last, clock, ctx));
     });
-    stage.keeper_tx!(BOB, schedule, max, |schedule, _, _, leader, _, ctx| {
-        schedule.name_leader(leader, ctx);
-        schedule.cancel(ctx);
-        assert!(schedule.is_cancelled());
+    stage.runner().advance(10_000);
+    assert!(!stage.tell(LEE, schedule, last));
+    stage.runner().advance(5_000);
+    let now_ms = stage.now_ms();
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
+        schedule.reset_cursor(clock, ctx);
+        let fields = vector[field(object::id(schedule)), field(option::some(now_ms))].flatten();
+        assert_eq!(told<schedule::ScheduleCursorReset>(), fields);
     });
-    assert!(stage.funds_mist(schedule) == 0);
+    // What was told before the reset does not count, what is told from now on does.
+    assert_eq!(stage.next_at_ms(schedule), option::some(now_ms));
+    assert!(stage.tell(LEE, schedule, 2));
+    assert!(!stage.tell(LEE, schedule, 1));
+    stage.end();
+}
+
+/// A reset does not shorten the pause.
+#[test]
+fun a_reset_leaves_the_pause_as_it_is() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(on_event().overlapping());
+    assert!(stage.tell(LEE, schedule, 1));
+    let next_at_ms = stage.next_at_ms(schedule);
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| schedule.reset_cursor(clock, ctx));
+    assert_eq!(stage.next_at_ms(schedule), next_at_ms);
+    assert!(!stage.tell(LEE, schedule, 1));
+    stage.runner().advance(10_000);
+    assert!(stage.tell(LEE, schedule, 1));
     stage.end();
 }
 

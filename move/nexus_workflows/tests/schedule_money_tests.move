@@ -124,7 +124,7 @@ fun the_first_event_alone_takes_room_in_the_schedule() {
             field(0u64),
             field(0u64),
             cursor(7, 3, 1),
-            field(option::some(now_ms + 5_000)),
+            field(option::some(now_ms + 10_000)),
             field(FEE_MIST),
             field(STORED_MIST + 182_400),
             field(first_mist),
@@ -133,17 +133,17 @@ fun the_first_event_alone_takes_room_in_the_schedule() {
         assert_eq!(schedule.funds_mist(), first_mist);
         assert_paid_at_most(LEE, paid_mist + 182_400);
     });
-    stage.runner().advance(6_000);
+    stage.runner().advance(12_000);
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(schedule.trigger_by_event(registry, dag, leader, 7, 3, 2, clock, ctx));
         let fields = vector[
             field(object::id(schedule)),
             field(begun()),
             field(LEE),
-            field(now_ms + 5_000),
+            field(now_ms + 10_000),
             field(0u64),
             cursor(7, 3, 2),
-            field(option::some(now_ms + 11_000)),
+            field(option::some(now_ms + 22_000)),
             field(FEE_MIST),
             field(STORED_MIST),
             field(first_mist - other_mist),

@@ -10,6 +10,7 @@ use nexus_workflows::schedule_runner::{Self, Stage, hourly, on_event};
 
 const ALICE: address = @0xA;
 const BOB: address = @0xB;
+const EVE: address = @0xE;
 const LEE: address = @0x1;
 
 const FIRST_MS: u64 = 2_000_000;
@@ -313,6 +314,67 @@ fun what_is_not_collected_is_waited_for() {
     stage.begin(schedule);
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
     stage.delete(BOB, schedule);
+    abort
+}
+
+#[test, expected_failure(abort_code = schedule::ENotOwner)]
+fun reset_cursor_refuses_another_sender() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(on_event());
+    stage.schedule_tx!(EVE, schedule, |schedule, clock, ctx| schedule.reset_cursor(clock, ctx));
+    abort
+}
+
+#[test, expected_failure(abort_code = schedule::ENotByEvent)]
+fun reset_cursor_refuses_planned_times() {
+    let (mut stage, schedule) = hourly_one();
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| schedule.reset_cursor(clock, ctx));
+    abort
+}
+
+#[test, expected_failure(abort_code = schedule::ECancelled)]
+fun reset_cursor_refuses_a_cancelled_schedule() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(on_event());
+    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| schedule.reset_cursor(clock, ctx));
+    abort
+}
+
+#[test, expected_failure(abort_code = schedule::ENotOwner)]
+fun add_times_refuses_another_sender() {
+    let (mut stage, schedule) = hourly_one();
+    stage.schedule_tx!(EVE, schedule, |schedule, clock, ctx| {
+        schedule.add_times(vector[1], clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = schedule::ENotOwner)]
+fun extend_until_refuses_another_sender() {
+    let (mut stage, schedule) = hourly_one();
+    stage.schedule_tx!(EVE, schedule, |schedule, clock, ctx| {
+        schedule.extend_until(1, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = schedule::ENotOwner)]
+fun set_max_executions_refuses_another_sender() {
+    let (mut stage, schedule) = hourly_one();
+    stage.schedule_tx!(EVE, schedule, |schedule, clock, ctx| {
+        schedule.set_max_executions(option::none(), clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = schedule::ECancelled)]
+fun a_cancelled_schedule_is_not_extended() {
+    let (mut stage, schedule) = hourly_one();
+    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
+        schedule.set_max_executions(option::none(), clock, ctx);
+    });
     abort
 }
 

@@ -135,8 +135,13 @@ public fun wish(timing: Timing): Wish {
     }
 }
 
-/// Whenever something is minted, but once in 5 s.
-public fun on_event(): Wish { wish(timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 5_000)) }
+/// Whenever something is minted, but once in 10 s and 100 times a day.
+public fun on_event(): Wish { on_event_daily(100) }
+
+/// The same, but so many times a day.
+public fun on_event_daily(max_per_day: u64): Wish {
+    wish(timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 10_000, max_per_day))
+}
 
 public fun overlapping(mut self: Wish): Wish {
     self.overlaps = true;
@@ -288,6 +293,15 @@ public fun trigger(self: &mut Stage, schedule: ID): bool {
     let (lee, mut begun) = (self.lee, false);
     self.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         begun = schedule.trigger(registry, dag, leader, clock, ctx);
+    });
+    begun
+}
+
+/// Lets the worker of a leader tell an event of a checkpoint, and gives whether that began something.
+public fun tell(self: &mut Stage, sender: address, schedule: ID, checkpoint: u64): bool {
+    let (leader, mut begun) = (if (sender == LEE) self.lee else self.max, false);
+    self.keeper_tx!(sender, schedule, leader, |schedule, registry, dag, leader, clock, ctx| {
+        begun = schedule.trigger_by_event(registry, dag, leader, checkpoint, 0, 0, clock, ctx);
     });
     begun
 }

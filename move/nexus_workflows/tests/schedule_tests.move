@@ -446,16 +446,16 @@ fun events_count_once_and_in_their_order() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(on_event().overlapping());
     assert!(stage.tell(schedule, 7, 3, 1));
-    stage.runner().advance(5_000);
+    stage.runner().advance(10_000);
     // The same, and earlier ones in each respect.
     assert!(!stage.tell(schedule, 7, 3, 1));
     assert!(!stage.tell(schedule, 7, 3, 0));
     assert!(!stage.tell(schedule, 7, 2, 9));
     assert!(!stage.tell(schedule, 6, 9, 9));
     assert!(stage.tell(schedule, 7, 3, 2));
-    stage.runner().advance(5_000);
+    stage.runner().advance(10_000);
     assert!(stage.tell(schedule, 7, 4, 0));
-    stage.runner().advance(5_000);
+    stage.runner().advance(10_000);
     assert!(stage.tell(schedule, 8, 0, 0));
     stage.end();
 }
@@ -466,7 +466,7 @@ fun events_wait_for_the_pause_and_for_what_runs() {
     let schedule = stage.create(on_event());
     assert!(stage.tell(schedule, 1, 0, 0));
     let execution = stage.last_execution();
-    stage.runner().advance(4_999);
+    stage.runner().advance(9_999);
     stage.carry(execution, true);
     assert!(!stage.tell(schedule, 2, 0, 0));
     assert!(stage.collect(schedule, execution));
@@ -483,11 +483,87 @@ fun events_up_to_when_an_execution_ended_do_not_count() {
     let schedule = stage.create(on_event());
     assert!(stage.tell(schedule, 1, 0, 0));
     let (execution, began_at_ms) = (stage.last_execution(), stage.now_ms());
-    assert_eq!(stage.next_at_ms(schedule), option::some(began_at_ms + 5_000));
+    assert_eq!(stage.next_at_ms(schedule), option::some(began_at_ms + 10_000));
     stage.runner().advance(60_000);
     stage.carry(execution, true);
     assert!(stage.collect(schedule, execution));
     assert_eq!(stage.next_at_ms(schedule), option::some(began_at_ms + 60_001));
+    stage.end();
+}
+
+// === Extensions ===
+
+#[test]
+fun a_list_that_is_over_goes_on_with_more_times() {
+    let mut stage = schedule_runner::start();
+    let times = vector[FIRST_MS, FIRST_MS + HOUR_MS];
+    let schedule = stage.create(wish(timing::at(times, option::none())).overlapping());
+    stage.wait_until(FIRST_MS);
+    stage.begin(schedule);
+    let (second_ms, fourth_ms) = (FIRST_MS + HOUR_MS, FIRST_MS + 3 * HOUR_MS);
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
+        schedule.add_times(vector[FIRST_MS + 2 * HOUR_MS], clock, ctx);
+        let fields = vector[
+            field(object::id(schedule)),
+            field(option::some(second_ms)),
+            field(option::none<u64>()),
+        ].flatten();
+        assert_eq!(told<schedule::ScheduleExtended>(), fields);
+    });
+    stage.wait_until(FIRST_MS + 2 * HOUR_MS);
+    stage.begin(schedule);
+    assert_eq!(stage.next_at_ms(schedule), option::none());
+    // What passed since then is not made up for.
+    stage.wait_until(fourth_ms);
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
+        schedule.add_times(vector[fourth_ms - 1, fourth_ms, fourth_ms + 1], clock, ctx);
+        assert_eq!(schedule.next_at_ms(), option::some(fourth_ms + 1));
+    });
+    stage.runner().advance(1);
+    stage.begin(schedule);
+    stage.end();
+}
+
+#[test]
+fun an_interval_that_is_over_goes_on_to_a_later_end() {
+    let mut stage = schedule_runner::start();
+    let timing = timing::every(HOUR_MS, FIRST_MS, option::some(FIRST_MS), option::none());
+    let schedule = stage.create(wish(timing).overlapping());
+    stage.wait_until(FIRST_MS);
+    stage.begin(schedule);
+    assert_eq!(stage.next_at_ms(schedule), option::none());
+    stage.wait_until(FIRST_MS + 2 * HOUR_MS);
+    let end_ms = FIRST_MS + 3 * HOUR_MS;
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
+        schedule.extend_until(end_ms, clock, ctx);
+        assert_eq!(schedule.next_at_ms(), option::some(end_ms));
+    });
+    stage.wait_until(end_ms);
+    stage.begin(schedule);
+    assert_eq!(stage.next_at_ms(schedule), option::none());
+    stage.end();
+}
+
+#[test]
+fun more_executions_are_allowed() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly().overlapping().times(1));
+    stage.wait_until(FIRST_MS);
+    stage.begin(schedule);
+    stage.wait_until(FIRST_MS + HOUR_MS);
+    assert!(!stage.trigger(schedule));
+    stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
+        schedule.set_max_executions(option::some(2), clock, ctx);
+        let fields = vector[
+            field(object::id(schedule)),
+            field(option::some(FIRST_MS + HOUR_MS)),
+            field(option::some(2u64)),
+        ].flatten();
+        assert_eq!(told<schedule::ScheduleExtended>(), fields);
+    });
+    stage.begin(schedule);
+    stage.wait_until(FIRST_MS + 2 * HOUR_MS);
+    assert!(!stage.trigger(schedule));
     stage.end();
 }
 

@@ -36,11 +36,11 @@ fun the_first_time_of_all_is_a_time() {
     let timing = every_minute(0, option::none());
     assert_eq!(timing.first(), option::some(0));
     assert_eq!(timing.next(1), option::some(MINUTE_MS));
-    assert_eq!(timing.after(0), option::some(MINUTE_MS));
+    assert_eq!(timing.after(0, 1), option::some(MINUTE_MS));
     assert_due(&timing, 0, 0, 0, 0);
     let timing = timing::at(vector[0, 1], option::none());
     assert_eq!(timing.first(), option::some(0));
-    assert_eq!(timing.after(0), option::some(1));
+    assert_eq!(timing.after(0, 1), option::some(1));
     assert_due(&timing, 0, 0, 0, 0);
     assert_due(&timing, 0, 1, 1, 1);
 }
@@ -66,18 +66,28 @@ fun a_time_of_a_list_is_not_due_a_millisecond_early() {
     assert_eq!(timing.count(minute(2), minute(3)), 2);
 }
 
-/// What may be late by nothing at all is due for a millisecond.
+/// An execution that may start 10 seconds late is due for as long, and to the millisecond.
 #[test]
-fun what_may_not_be_late_is_due_for_a_millisecond() {
-    let timing = timing::every(MINUTE_MS, FIRST_MS, option::none(), option::some(0));
-    assert_due(&timing, FIRST_MS, FIRST_MS, FIRST_MS, 0);
-    assert!(timing.due(FIRST_MS, FIRST_MS + 1).is_none());
+fun the_least_lateness_is_10_seconds() {
+    let timing = timing::every(MINUTE_MS, FIRST_MS, option::none(), option::some(10_000));
+    assert_due(&timing, FIRST_MS, FIRST_MS + 10_000, FIRST_MS, 0);
+    assert!(timing.due(FIRST_MS, FIRST_MS + 10_001).is_none());
     assert_due(&timing, FIRST_MS, minute(2), minute(2), 2);
-    let timing = timing::at(vector[FIRST_MS, FIRST_MS + 5], option::some(0));
-    assert_due(&timing, FIRST_MS, FIRST_MS, FIRST_MS, 0);
-    assert!(timing.due(FIRST_MS, FIRST_MS + 1).is_none());
-    assert_due(&timing, FIRST_MS, FIRST_MS + 5, FIRST_MS + 5, 1);
-    assert_eq!(timing.count(FIRST_MS, FIRST_MS + 1), 1);
+    let timing = timing::at(vector[FIRST_MS, minute(1)], option::some(10_000));
+    assert_due(&timing, FIRST_MS, FIRST_MS + 10_000, FIRST_MS, 0);
+    assert!(timing.due(FIRST_MS, FIRST_MS + 10_001).is_none());
+    assert_due(&timing, FIRST_MS, minute(1), minute(1), 1);
+    assert_eq!(timing.count(FIRST_MS, FIRST_MS + 10_001), 1);
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidLateness)]
+fun every_refuses_less_lateness_than_10_seconds() {
+    timing::every(MINUTE_MS, FIRST_MS, option::none(), option::some(9_999));
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidLateness)]
+fun at_refuses_less_lateness_than_10_seconds() {
+    timing::at(vector[FIRST_MS], option::some(9_999));
 }
 
 /// One time is a list, whose only time is the last one, too.
@@ -95,15 +105,6 @@ fun a_list_of_one_time_is_due_once() {
 #[test, expected_failure(abort_code = timing::EInvalidTimes)]
 fun times_in_descending_order_are_refused() {
     timing::at(vector[minute(2), minute(1), minute(3)], option::none());
-}
-
-/// Without a pause, events count in the same millisecond again.
-#[test]
-fun events_without_a_pause_count_at_once() {
-    let timing = timing::on_event(b"a".to_ascii_string(), 0);
-    assert_eq!(timing.after(FIRST_MS), option::some(FIRST_MS));
-    assert_due(&timing, FIRST_MS, FIRST_MS, FIRST_MS, 0);
-    assert_eq!(timing.count(FIRST_MS, FIRST_MS), 1);
 }
 
 // === Helpers ===

@@ -20,18 +20,18 @@ fun an_interval_counts_from_its_first_time() {
     assert_eq!(timing.next(FIRST_MS), option::some(FIRST_MS));
     assert_eq!(timing.next(FIRST_MS + 1), option::some(minute(1)));
     assert_eq!(timing.next(minute(1)), option::some(minute(1)));
-    assert_eq!(timing.after(minute(1)), option::some(minute(2)));
-    assert_eq!(timing.after(minute(5) + 59_999), option::some(minute(6)));
+    assert_eq!(timing.after(minute(1), 1), option::some(minute(2)));
+    assert_eq!(timing.after(minute(5) + 59_999, 1), option::some(minute(6)));
     assert!(!timing.is_on_event());
 }
 
 #[test]
 fun an_interval_may_end_at_a_time_that_still_counts() {
     let timing = every_minute(option::some(minute(2)), option::none());
-    assert_eq!(timing.after(minute(1)), option::some(minute(2)));
-    assert_eq!(timing.after(minute(2)), option::none());
+    assert_eq!(timing.after(minute(1), 1), option::some(minute(2)));
+    assert_eq!(timing.after(minute(2), 1), option::none());
     let timing = every_minute(option::some(minute(2) - 1), option::none());
-    assert_eq!(timing.after(minute(1)), option::none());
+    assert_eq!(timing.after(minute(1), 1), option::none());
     let timing = every_minute(option::some(FIRST_MS - 1), option::none());
     assert_eq!(timing.first(), option::none());
 }
@@ -66,7 +66,7 @@ fun what_is_too_late_is_not_due_until_the_next_time() {
 
 #[test]
 fun planned_times_are_counted_however_late() {
-    let timing = every_minute(option::none(), option::some(0));
+    let timing = every_minute(option::none(), option::some(10_000));
     assert_eq!(timing.count(minute(1), minute(1) - 1), 0);
     assert_eq!(timing.count(minute(1), minute(1)), 1);
     assert_eq!(timing.count(minute(1), minute(3) + 5), 3);
@@ -75,15 +75,15 @@ fun planned_times_are_counted_however_late() {
 #[test]
 fun the_shortest_and_the_longest_interval() {
     let timing = timing::every(MINUTE_MS, FIRST_MS, option::none(), option::none());
-    assert_eq!(timing.after(FIRST_MS), option::some(FIRST_MS + MINUTE_MS));
+    assert_eq!(timing.after(FIRST_MS, 1), option::some(FIRST_MS + MINUTE_MS));
     let timing = timing::every(366 * DAY_MS, FIRST_MS, option::none(), option::none());
-    assert_eq!(timing.after(FIRST_MS), option::some(FIRST_MS + 366 * DAY_MS));
+    assert_eq!(timing.after(FIRST_MS, 1), option::some(FIRST_MS + 366 * DAY_MS));
 }
 
 #[test]
 fun a_first_time_that_never_comes_aborts_nothing() {
     let timing = timing::every(MINUTE_MS, MAX_U64, option::none(), option::none());
-    assert_eq!(timing.after(FIRST_MS), option::some(MAX_U64));
+    assert_eq!(timing.after(FIRST_MS, 1), option::some(MAX_U64));
     assert!(timing.due(MAX_U64, FIRST_MS).is_none());
 }
 
@@ -103,10 +103,10 @@ fun an_interval_above_a_year_is_refused() {
 fun times_of_a_list_are_due_one_after_the_other() {
     let timing = timing::at(vector[minute(1), minute(2), minute(9)], option::none());
     assert_eq!(timing.first(), option::some(minute(1)));
-    assert_eq!(timing.after(minute(1)), option::some(minute(2)));
+    assert_eq!(timing.after(minute(1), 1), option::some(minute(2)));
     assert_eq!(timing.next(minute(2)), option::some(minute(2)));
-    assert_eq!(timing.after(minute(2)), option::some(minute(9)));
-    assert_eq!(timing.after(minute(9)), option::none());
+    assert_eq!(timing.after(minute(2), 1), option::some(minute(9)));
+    assert_eq!(timing.after(minute(9), 1), option::none());
     assert!(!timing.is_on_event());
 
     assert!(timing.due(minute(1), minute(1) - 1).is_none());
@@ -150,11 +150,11 @@ fun a_time_twice_is_refused() {
 
 #[test]
 fun events_count_once_the_pause_is_over() {
-    let timing = timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 5_000);
+    let timing = timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 10_000, 2);
     assert!(timing.is_on_event());
     assert_eq!(timing.first(), option::some(0));
     assert_eq!(timing.next(FIRST_MS), option::some(FIRST_MS));
-    assert_eq!(timing.after(FIRST_MS), option::some(FIRST_MS + 5_000));
+    assert_eq!(timing.after(FIRST_MS, 1), option::some(FIRST_MS + 10_000));
     assert!(timing.due(FIRST_MS, FIRST_MS - 1).is_none());
     assert_due(&timing, FIRST_MS, FIRST_MS + 7, FIRST_MS, 0);
 }
@@ -162,22 +162,127 @@ fun events_count_once_the_pause_is_over() {
 #[test]
 fun a_type_of_an_event_has_512_bytes_at_most() {
     let event = vector::tabulate!(512, |_| 97).to_ascii_string();
-    assert!(timing::on_event(event, 366 * DAY_MS).is_on_event());
+    assert!(timing::on_event(event, 366 * DAY_MS, 1).is_on_event());
 }
 
 #[test, expected_failure(abort_code = timing::EInvalidEvent)]
 fun a_longer_type_of_an_event_is_refused() {
-    timing::on_event(vector::tabulate!(513, |_| 97).to_ascii_string(), 0);
+    timing::on_event(vector::tabulate!(513, |_| 97).to_ascii_string(), 10_000, 1);
 }
 
 #[test, expected_failure(abort_code = timing::EInvalidEvent)]
 fun no_type_of_an_event_is_refused() {
-    timing::on_event(b"".to_ascii_string(), 0);
+    timing::on_event(b"".to_ascii_string(), 10_000, 1);
 }
 
-#[test, expected_failure(abort_code = timing::EInvalidInterval)]
+#[test, expected_failure(abort_code = timing::EInvalidPause)]
 fun a_pause_above_a_year_is_refused() {
-    timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 366 * DAY_MS + 1);
+    timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 366 * DAY_MS + 1, 1);
+}
+
+#[test]
+fun on_event_accepts_the_shortest_pause() {
+    let timing = timing::on_event(b"a".to_ascii_string(), 10_000, 1);
+    assert_eq!(timing.next(FIRST_MS), option::some(FIRST_MS));
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidPause)]
+fun on_event_refuses_a_pause_below_10_seconds() {
+    timing::on_event(b"a".to_ascii_string(), 9_999, 1);
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidDailyLimit)]
+fun on_event_refuses_a_daily_limit_of_zero() {
+    timing::on_event(b"a".to_ascii_string(), 10_000, 0);
+}
+
+/// Days begin at midnight of UTC; a pause that is longer than the rest of the day goes on.
+#[test]
+fun the_daily_limit_waits_for_the_next_day() {
+    let timing = timing::on_event(b"a".to_ascii_string(), 10_000, 3);
+    assert_eq!(timing.after(5 * DAY_MS, 2), option::some(5 * DAY_MS + 10_000));
+    assert_eq!(timing.after(5 * DAY_MS, 3), option::some(6 * DAY_MS));
+    assert_eq!(timing.after(6 * DAY_MS - 1, 3), option::some(6 * DAY_MS + 9_999));
+    assert_eq!(timing.after(6 * DAY_MS - 10_000, 3), option::some(6 * DAY_MS));
+    assert_eq!(timing::day(6 * DAY_MS - 1), 5);
+    assert_eq!(timing::day(6 * DAY_MS), 6);
+}
+
+// === More times ===
+
+#[test]
+fun add_times_appends_to_what_is_left() {
+    let mut timing = timing::at(vector[minute(1), minute(2), minute(3)], option::none());
+    timing.add_times(option::some(minute(2)), vector[minute(4), minute(6)]);
+    assert_eq!(timing.first(), option::some(minute(2)));
+    assert_eq!(timing.next(minute(5)), option::some(minute(6)));
+    assert_eq!(timing.count(minute(2), minute(9)), 4);
+    timing.add_times(option::none(), vector[minute(7)]);
+    assert_eq!(timing.first(), option::some(minute(7)));
+}
+
+#[test]
+fun add_times_accepts_256_times_in_all() {
+    let mut timing = timing::at(vector::tabulate!(256, |i| minute(i)), option::none());
+    timing.add_times(option::some(minute(255)), vector::tabulate!(255, |i| minute(256 + i)));
+    assert_eq!(timing.count(minute(255), minute(1_000)), 256);
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidTimes)]
+fun add_times_refuses_more_than_256_times_in_all() {
+    let mut timing = timing::at(vector::tabulate!(256, |i| minute(i)), option::none());
+    timing.add_times(option::some(minute(255)), vector::tabulate!(256, |i| minute(256 + i)));
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidTimes)]
+fun add_times_refuses_a_time_that_is_done_with() {
+    let mut timing = timing::at(vector[minute(1), minute(2)], option::none());
+    timing.add_times(option::none(), vector[minute(2)]);
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidTimes)]
+fun add_times_refuses_descending_times() {
+    let mut timing = timing::at(vector[minute(1)], option::none());
+    timing.add_times(option::none(), vector[minute(3), minute(2)]);
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidTimes)]
+fun add_times_refuses_to_leave_no_time() {
+    let mut timing = timing::at(vector[minute(1)], option::none());
+    timing.add_times(option::none(), vector[]);
+}
+
+#[test, expected_failure(abort_code = timing::ENotByTimes)]
+fun add_times_refuses_an_interval() {
+    let mut timing = every_minute(option::none(), option::none());
+    timing.add_times(option::none(), vector[minute(9)]);
+}
+
+#[test]
+fun extend_until_moves_the_end() {
+    let mut timing = every_minute(option::some(minute(2)), option::none());
+    assert_eq!(timing.next(minute(3)), option::none());
+    timing.extend_until(minute(3));
+    assert_eq!(timing.next(minute(3)), option::some(minute(3)));
+    assert_eq!(timing.next(minute(3) + 1), option::none());
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidEnd)]
+fun extend_until_refuses_the_same_end() {
+    let mut timing = every_minute(option::some(minute(2)), option::none());
+    timing.extend_until(minute(2));
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidEnd)]
+fun extend_until_refuses_an_interval_without_an_end() {
+    let mut timing = every_minute(option::none(), option::none());
+    timing.extend_until(minute(2));
+}
+
+#[test, expected_failure(abort_code = timing::EInvalidEnd)]
+fun extend_until_refuses_a_list_of_times() {
+    let mut timing = timing::at(vector[minute(1)], option::none());
+    timing.extend_until(minute(2));
 }
 
 // === Helpers ===

@@ -23,9 +23,10 @@ _NONE_FITS = "no leader fits: `nexus-tools leader list` alone shows all of them"
 async def command(session: Session, *, fqn: str | None, active: bool, limit: int | None) -> None:
     """List the leaders with what they did, the most reliable of the active ones first.
 
-    Settled, failed, missed: how many invocations a leader closed with the tool's answer, without
-    one, and let pass. Latency is the median time from a request to its answer. All that is read
-    from the events that the node keeps.
+    Settled, failed, missed: invocations that a leader closed with the tool's answer, refused or was
+    overloaded with, and let pass. Each pair of requester and tool counts once, by the latest one.
+    Latency is the median time from a request to its answer. All that is read from the events that
+    the node keeps.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry and its events"):

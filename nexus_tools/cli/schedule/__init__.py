@@ -11,6 +11,8 @@ COMMANDS = {
     "pause": "Begin nothing for now.",
     "resume": "Go on with what is planned from now on.",
     "refill": "Add to the funds.",
+    "extend": "Add planned times, a later end, or more executions.",
+    "reset-cursor": "Let events count from now on, after a leader reported false ones.",
     "cancel": "Begin nothing more, and take the funds back.",
 }
 PLACES = {
@@ -19,6 +21,8 @@ PLACES = {
     "pause": "control:pause",
     "resume": "control:resume",
     "refill": "control:refill",
+    "extend": "extend:extend",
+    "reset-cursor": "control:reset_cursor",
     "cancel": "control:cancel",
 }
 

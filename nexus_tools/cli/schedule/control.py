@@ -7,8 +7,10 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import AMOUNT, Session, asked, carry_out, report, writes
+from nexus_tools.cli.leader_names import NAMED, find_leaders
 
 if TYPE_CHECKING:
+    from nexus_tools.nexus import Nexus
     from nexus_tools.package import Sent
     from nexus_tools.registry import Schedules
     from nexus_tools.sui.address import Address
@@ -47,6 +49,31 @@ async def refill(session: Session, schedule: str, amount: int) -> None:
         f"added {units.sui(amount)} to",
         {"amount_mist": amount},
     )
+
+
+@click.command("reset-cursor")
+@SCHEDULE
+@NAMED
+@writes
+async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) -> None:
+    """Let events count from now on, wherever the last one stood that a leader reported.
+
+    A leader that reports an event that never happened can put the cursor of a SCHEDULE ahead of
+    all real events. Name other leaders with --leader in the same transaction.
+    """
+    from nexus_tools.sui.address import Address
+
+    place = Address.parse(schedule)
+    async with session.nexus() as nexus:
+        leaders = await find_leaders(nexus.leaders, named)
+        await act(
+            session,
+            nexus,
+            place,
+            lambda service, each: service.reset_cursor(each, leaders),
+            "reset the cursor of",
+            facts={"leaders": list(map(str, leaders))} if leaders else None,
+        )
 
 
 @click.command()
@@ -95,12 +122,25 @@ async def _act(
     from nexus_tools.sui.address import Address
 
     place = Address.parse(schedule)
-    done = f"{done} the schedule {schedule}"
     async with session.nexus() as nexus:
-        sent = await carry_out(
-            session,
-            nexus.schedules,
-            lambda service: verb(service, place),
-            question=lambda rehearsed: asked(done, rehearsed),
-        )
-    report(session.output, sent, done, {"schedule": schedule} | (facts or {}))
+        await act(session, nexus, place, verb, done, facts=facts)
+
+
+async def act(
+    session: Session,
+    nexus: "Nexus",
+    schedule: "Address",
+    verb: "Verb",
+    done: str,
+    *,
+    facts: dict[str, Any] | None = None,
+) -> None:
+    """Ask, send what `verb` does with a schedule, and report it as `done`."""
+    done = f"{done} the schedule {schedule}"
+    sent = await carry_out(
+        session,
+        nexus.schedules,
+        lambda service: verb(service, schedule),
+        question=lambda rehearsed: asked(done, rehearsed),
+    )
+    report(session.output, sent, done, {"schedule": str(schedule)} | (facts or {}))

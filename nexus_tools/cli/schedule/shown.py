@@ -39,8 +39,9 @@ async def list_schedules(session: Session) -> None:
     """List the schedules of the wallet that are not deleted, the oldest first.
 
     They are found by events, so a node tells of those that it keeps events of. With --json:
-    `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `begun`, `running`, `failures`,
-    `funds_mist`, and `to_collect_mist` of them, which executions left that have ended.
+    `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `begun`, `running`, `failures`, `missed`,
+    `funds_mist`, and `to_collect_mist` of them, which executions left that have ended. `missed`
+    counts planned times since the last execution for which none starts any more.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
@@ -76,6 +77,7 @@ async def show(session: Session, schedule: str, last: int) -> None:
             found = await nexus.schedules.standing(place)
             began = (await nexus.schedules.executions(place))[-last:]
             kept = await nexus.executions.find_all([each.execution for each in began], Execution)
+            latest = await nexus.client.latest_checkpoint()
     executions = [
         {
             "execution": str(each.execution),
@@ -103,6 +105,13 @@ async def show(session: Session, schedule: str, last: int) -> None:
             session.output.note(f"why: `nexus-tools workflow show {each['execution']}`")
             break
     _advise(session.output, found)
+    cursor = found.schedule.cursor
+    if cursor is not None and cursor.checkpoint > latest:
+        session.output.warn(
+            f"the last event of {place} lies at checkpoint {cursor.checkpoint}, ahead of the chain:"
+            " a leader reported an event that never happened, and later ones do not count;"
+            f" `nexus-tools schedule reset-cursor {place} --leader LEADER` names another leader"
+        )
 
 
 def schedule_document(found: "ScheduleStanding") -> dict[str, Any]:
@@ -116,6 +125,7 @@ def schedule_document(found: "ScheduleStanding") -> dict[str, Any]:
         "begun": found.schedule.begun,
         "running": found.schedule.running - len(found.left),
         "failures": found.failures,
+        "missed": found.missed,
         "funds_mist": found.funds_mist,
         "to_collect_mist": found.to_collect_mist,
     }
@@ -144,9 +154,9 @@ def in_words(timing: "Timing") -> str:
             return f"every {units.duration(interval_ms)}{end}"
         case Plan.At(times):
             return f"at {units.count(len(times), 'time')}, the last one {units.utc(times[-1])}"
-        case Plan.OnEvent(event, pause_ms):
-            pause = f", at most once in {units.duration(pause_ms)}" if pause_ms else ""
-            return f"on {event}{pause}"
+        case Plan.OnEvent(event, pause_ms, max_per_day):
+            pause = f"at most once in {units.duration(pause_ms)}"
+            return f"on {event}, {pause} and {units.count(max_per_day, 'time')} a day"
 
 
 def _for_people(found: "ScheduleStanding", document: dict[str, Any]) -> dict[str, Any]:
@@ -174,6 +184,13 @@ def _advise(output: "Output", found: "ScheduleStanding") -> None:
         output.warn(
             f"the funds of {place} are short of the next execution, which takes up to {needed}:"
             f" `nexus-tools schedule refill {place} {lacking}` adds what is lacking"
+        )
+    if found.missed and not found.lacks_mist:
+        late_ms, missed = found.order.timing.max_late_ms, units.count(found.missed, "planned time")
+        within = "" if late_ms is None else f" within {units.duration(late_ms)}"
+        output.warn(
+            f"{place} missed {missed}: no leader started an execution{within};"
+            " `nexus-tools leader list` shows whether the leaders that it names are active"
         )
     if state in {"finished", "cancelled"} and found.funds_mist:
         back = units.sui(found.funds_mist)

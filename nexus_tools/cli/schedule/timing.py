@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _OPTIONS = (
     click.option("--every", type=DURATION, help="Again and again, as in 1h; 60s at least."),
     click.option(
-        "--cron", metavar="EXPR", help="As in '0 9 * * mon-fri': the next 256 times of that."
+        "--cron",
+        metavar="EXPR",
+        help="The next 256 times of a cron expression: '0 9 * * mon-fri' or @daily.",
     ),
     click.option(
         "--at",
@@ -33,17 +35,36 @@ _OPTIONS = (
         help="Whenever PACKAGE::MODULE::NAME was told, say leaders.",
     ),
     click.option(
-        "--first", metavar="TIME", help="When --every begins; in one interval by default."
+        "--first", metavar="TIME", help="First time of --every; in one interval by default."
     ),
     click.option("--until", metavar="TIME", help="The last time of --every or --cron."),
     click.option(
         "--time-zone", metavar="NAME", help="Of --cron, as Europe/Berlin; UTC by default."
     ),
     click.option(
-        "--max-late", type=DURATION, help="Miss what could not begin so long after its time."
+        "--max-late",
+        type=DURATION,
+        help="Skip an execution that cannot start this long after its time; at least 10s.",
     ),
-    click.option("--pause-after-event", type=DURATION, default=0, help="Pass over events so long."),
+    click.option(
+        "--pause-after-event",
+        type=DURATION,
+        default="10s",
+        show_default=True,
+        help="Ignore further events for this long; at least 10s.",
+    ),
+    click.option(
+        "--max-per-day",
+        type=click.IntRange(min=1),
+        default=100,
+        show_default=True,
+        help="Maximum executions that events start per day (UTC).",
+    ),
 )
+
+
+MAX_MS = 2**64 - 1
+"""The last millisecond that the chain counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +80,13 @@ class When:
     time_zone: str | None
     max_late: int | None
     pause_after_event: int
+    max_per_day: int
 
     def check(self) -> None:
-        """Raises `timing_missing`, `time_invalid`, `type_invalid`, and as `cron_times` does."""
+        """Check the options before anything is read from the chain.
+
+        Raises `timing_missing`, `time_invalid`, `type_invalid`, and as `cron_times` does.
+        """
         from nexus_tools.sui.type_tag import parse_struct_tag
 
         given = self.every, self.cron, self.times or None, self.on_event
@@ -75,18 +100,22 @@ class When:
             raise UsageError("timing_missing", "--time-zone goes with --cron")
         if self.on_event is not None:
             parse_struct_tag(self.on_event)
+        if self.max_late is not None and self.on_event is not None:
+            raise UsageError("timing_missing", "--max-late goes with --every, --cron or --at")
         self.timing(0)
 
     def timing(self, now_ms: int) -> "Timing":
-        """What they mean now. Raises `time_passed`, and as `check` does."""
+        """Return the timing that the options mean now. Raises `time_passed`, and as `check`."""
         from nexus_tools.package.move.workflows.timing import Plan, Timing
 
-        until_ms = _time_ms(self.until) if self.until else None
+        until_ms = time_of(self.until) if self.until else None
         if self.every is not None:
-            first_at_ms = _time_ms(self.first) if self.first else now_ms + self.every
+            next_at_ms = min(now_ms + self.every, MAX_MS)  # the chain refuses so long an interval
+            first_at_ms = time_ahead(self.first, now_ms) if self.first else next_at_ms
             return Timing(Plan.Every(self.every, first_at_ms, until_ms), self.max_late)
         if self.on_event is not None:
-            return Timing(Plan.OnEvent(self.on_event, self.pause_after_event), None)
+            plan = Plan.OnEvent(self.on_event, self.pause_after_event, self.max_per_day)
+            return Timing(plan, None)
         return Timing(Plan.At(self._times(now_ms, until_ms)), self.max_late)
 
     def _times(self, now_ms: int, until_ms: int | None) -> tuple[int, ...]:
@@ -94,15 +123,7 @@ class When:
 
         if self.cron is not None:
             return cron_times(self.cron, now_ms, until_ms=until_ms, zone=self.time_zone or "UTC")
-        times = {_time_ms(each): each for each in self.times}
-        passed = next((text for time_ms, text in times.items() if time_ms < now_ms), None)
-        if passed is not None:
-            raise UsageError(
-                "time_passed",
-                f"{passed} has passed: it is {units.utc(now_ms)}",
-                hint="what is planned for the past begins at once: `nexus-tools workflow run`",
-            )
-        return tuple(sorted(times))
+        return tuple(sorted({time_ahead(each, now_ms) for each in self.times}))
 
 
 def timed(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,15 +140,30 @@ def timed(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def _time_ms(text: str) -> int:
-    """The ms since 1970 of a time, which says where it is that late. Raises `time_invalid`."""
+def time_ahead(text: str, now_ms: int) -> int:
+    """Return the ms since 1970 of a planned time. Raises `time_invalid` or `time_passed`."""
+    time_ms = time_of(text)
+    if time_ms < now_ms:
+        raise UsageError(
+            "time_passed",
+            f"{text} has passed: it is {units.utc(now_ms)}",
+            hint="give a time that is ahead; `nexus-tools workflow run` executes at once",
+        )
+    return time_ms
+
+
+def time_of(text: str) -> int:
+    """Return the ms since 1970 of a time with its offset from UTC. Raises `time_invalid`."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise _invalid(f"{text[:80]!r} is no time") from None
+        raise _invalid(f"{text[:80]!r} is not a valid time") from None
     if time.tzinfo is None:
         raise _invalid(f"{text[:80]!r} has no offset: it is another time in each time zone")
-    return round(time.timestamp() * 1000)
+    time_ms = round(time.timestamp() * 1000)
+    if time_ms < 0:
+        raise _invalid(f"{text[:80]!r} is before 1970, when the time of the chain begins")
+    return time_ms
 
 
 def _invalid(message: str) -> UsageError:

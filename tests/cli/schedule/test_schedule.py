@@ -7,7 +7,7 @@ import anyio
 import pytest
 from msgspec.structs import fields
 
-from nexus_tools.client import Network, SuiClient
+from nexus_tools.client import Cursor, Network, SuiClient
 from nexus_tools.package import Deployment
 from nexus_tools.registry import Executions, Schedules, Workflows
 from nexus_tools.sui.address import Address
@@ -20,15 +20,15 @@ FIELDS = [field.name for field in fields(Deployment)]
 
 @pytest.fixture
 def connected(author, chain):
-    """Runs what needs a client and the deployment, in the author's name."""
+    """Runs what needs a client and the deployment, in the name of the author or of another."""
 
     known = author.json("package", "show")
     deployment = Deployment.parse({name: known[name] for name in FIELDS})
 
-    def connected(work):
+    def connected(work, person=author):
         async def run():
             network = Network("test", chain.url, chain.url)
-            async with SuiClient(network, author.wallet.signer()) as client:
+            async with SuiClient(network, person.wallet.signer()) as client:
                 return await work(client, deployment)
 
         return anyio.run(run)
@@ -186,7 +186,7 @@ def test_times_and_events(author, flow):
     event = ("--on-event", "0x2::coin::Minted", "--pause-after-event", "5m", "--funds", "1")
     created = author.json("schedule", "create", flow, *VALUES, *event, "--yes")
     shown = author.json("schedule", "show", created["schedule"])
-    assert shown["when"] == "on 0x2::coin::Minted, at most once in 5 min"
+    assert shown["when"] == "on 0x2::coin::Minted, at most once in 5 min and 100 times a day"
     assert created["next_at_ms"] is shown["next_at_ms"] is None
     words = author.run("schedule", "show", created["schedule"])
     assert "with the next event" in words.stdout
@@ -222,6 +222,91 @@ def test_a_time_that_is_none_is_refused(author, options, code):
     assert author.fails(*command)[1] == code
 
 
+def test_show_says_what_was_missed(author, chain, flow):
+    late = ("--max-late", "30s", "--yes")
+    created = author.json("schedule", "create", flow, *VALUES, *HOURLY, *late)
+    assert author.json("schedule", "show", created["schedule"])["missed"] == 0
+    chain.advance_clock(3 * HOUR_MS + 60_000)
+    assert author.json("schedule", "show", created["schedule"])["missed"] == 3
+    said = author.run("schedule", "show", created["schedule"]).stderr
+    assert "missed 3 planned times: no leader started an execution within 30 s" in said
+
+
+def test_nickname_of_cron_gives_times(author, flow):
+    cron = ("--cron", "@daily", "--time-zone", "Europe/Berlin", "--funds", "1", "--yes")
+    created = author.json("schedule", "create", flow, *VALUES, *cron)
+    assert created["when"].startswith("at 256 times")
+
+
+def test_extend_prolongs_a_cron_schedule_as_far_as_there_is_room(author, chain, flow):
+    cron = ("--cron", "@daily", "--funds", "1", "--yes")
+    created = author.json("schedule", "create", flow, *VALUES, *cron)
+    schedule = created["schedule"]
+    extend = ("schedule", "extend", schedule, "--cron", "@daily", "--yes")
+    assert author.fails(*extend) == (4, "no_room")
+    chain.advance_clock(300 * 24 * HOUR_MS)
+    before = author.json("schedule", "show", schedule)
+    assert before["missed"] == 255
+    # The last time is still due; nobody has begun it.
+    assert author.fails(*extend) == (4, "no_room")
+    author.json("schedule", "pause", schedule, "--yes")
+    author.json("schedule", "resume", schedule, "--yes")
+    assert author.json("schedule", "show", schedule)["state"] == "finished"
+    assert author.json(*extend)["added"] == 256
+    after = author.json("schedule", "show", schedule)
+    assert (after["state"], after["missed"]) == ("active", 0)
+    # The first one is the next midnight.
+    assert after["next_at_ms"] % (24 * HOUR_MS) == 0
+    assert 299 * 24 * HOUR_MS < after["next_at_ms"] - created["next_at_ms"] <= 301 * 24 * HOUR_MS
+
+
+def test_extend_moves_the_end_and_the_limit(author, chain, flow):
+    options = ("--every", "1h", "--until", "2190-01-01T00:00Z", "--times", "3", "--funds", "1")
+    created = author.json("schedule", "create", flow, *VALUES, *options, "--yes")
+    extended = author.json(
+        *("schedule", "extend", created["schedule"], "--until", "2191-01-01T00:00Z"),
+        *("--times", "2", "--yes"),
+    )
+    assert extended["max_executions"] == 5
+    shown = author.json("schedule", "show", created["schedule"])
+    assert shown["when"] == "every 1 h, until 2191-01-01 00:00 UTC"
+    assert shown["max_executions"] == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ((), "extension_missing"),
+        (("--cron", "@daily", "--at", "2190-01-01T00:00Z"), "timing_missing"),
+        (("--time-zone", "UTC", "--times", "1"), "timing_missing"),
+        (("--at", "2020-01-01T00:00Z"), "time_passed"),
+        (("--at", "2190-01-01T00:00Z"), "not_by_times"),
+        (("--until", "2190-01-01T00:00Z"), "invalid_end"),
+        (("--times", "1"), "no_limit"),
+    ],
+)
+def test_extend_refuses_what_does_not_fit(author, schedule, options, code):
+    assert author.fails("schedule", "extend", schedule, *options, "--yes")[1] == code
+
+
+def test_cursor_ahead_of_the_chain_is_shown_and_reset(author, operator, flow, connected, carrier):
+    event = ("--on-event", "0x2::coin::Minted", "--funds", "1", "--yes")
+    schedule = author.json("schedule", "create", flow, *VALUES, *event)["schedule"]
+    place, leader = Address.parse(schedule), Address.parse(carrier)
+
+    async def lie(client, deployment):
+        last = Cursor(2**64 - 1, 0, 0)
+        await Schedules(client, deployment).trigger_by_event(place, leader, last)
+
+    assert "reset-cursor" not in author.run("schedule", "show", schedule).stderr
+    connected(lie, operator)
+    said = author.run("schedule", "show", schedule).stderr
+    assert f"nexus-tools schedule reset-cursor {schedule}" in said
+    reset = author.json("schedule", "reset-cursor", schedule, "--leader", carrier, "--yes")
+    assert reset["leaders"] == [carrier]
+    assert "reset-cursor" not in author.run("schedule", "show", schedule).stderr
+
+
 def test_a_dry_run_creates_nothing(author, flow):
     told = author.json("schedule", "create", flow, *VALUES, *HOURLY, "--dry-run")
     assert told["dry_run"]
@@ -241,6 +326,15 @@ def test_a_dry_run_creates_nothing(author, flow):
         (("--every", "0s", "--funds", "1"), "invalid_interval"),
         (("--every", "1h", "--until", "2020-01-01T00:00Z", "--funds", "1"), "times_over"),
         (("--at", "2020-01-01T00:00Z", "--funds", "1"), "time_passed"),
+        (("--every", "1h", "--first", "2020-01-01T00:00Z", "--funds", "1"), "time_passed"),
+        (("--every", "1h", "--first", "1969-01-01T00:00Z", "--funds", "1"), "time_invalid"),
+        (("--at", "1969-01-01T00:00Z", "--funds", "1"), "time_invalid"),
+        (("--every", "1h", "--until", "1969-01-01T00:00Z", "--funds", "1"), "time_invalid"),
+        (("--every", "213503982334d", "--funds", "1"), "invalid_interval"),
+        (("--every", "1h", "--max-late", "0s", "--funds", "1"), "invalid_lateness"),
+        (("--every", "1h", "--max-late", "1ms", "--funds", "1"), "invalid_lateness"),
+        (("--on-event", "0x2::a::B", "--max-late", "1h", "--funds", "1"), "timing_missing"),
+        (("--on-event", "0x2::a::B", "--pause-after-event", "9s", "--funds", "1"), "invalid_pause"),
         (("--every", "1h", "--funds", "0.001"), "funds_too_small"),
         (("--every", "1h", "--funds", "1", "--each", "0.001"), "funds_too_small"),
     ],

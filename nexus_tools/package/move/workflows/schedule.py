@@ -7,9 +7,15 @@ execution gets, its funds, when it is due, and what a keeper is paid. A *keeper*
 `trigger`s it: first the workers of the leaders that it names, then anyone.
 
 Money. A keeper is paid what Sui takes for storing what it wrote, to the byte, for its gas at the
-price of the day, and the fee that the owner chose; and that only for an execution that it began. So
-nothing is paid twice for one occurrence, and what is missed, is skipped or lacks funds costs
-nothing: it is told with the next execution. What an execution leaves flows back by `collect`.
+price of the day, and the fee that the owner chose; and that only for an execution that it began.
+The gas that each transaction takes at least is paid once in a transaction, by the schedule whose
+execution is the first object that it creates. So nothing is paid twice for one occurrence, and what
+is missed, is skipped or lacks funds costs nothing: it is told with the next execution. What an
+execution leaves flows back by `collect`.
+
+Events. The chain cannot see that one happened: a worker of a leader that the schedule names says
+so. A leader that lies can start one execution per pause, and as many in a day as the owner allowed;
+the owner names other leaders and resets the cursor.
 
 `cancel`, `collect`, `pause` and `delete` depend on no version of the package and on no setting:
 funds are never locked in.
@@ -199,6 +205,33 @@ class ScheduleActivityChanged(MoveStruct, frozen=True):
     )
 
 
+class ScheduleCursorReset(MoveStruct, frozen=True):
+    """The owner let events count from now on, wherever the last one stood."""
+
+    schedule: Address
+    next_at_ms: int | None
+
+    move_name = "schedule::ScheduleCursorReset"
+    bcs: ClassVar[_bcs.Codec[ScheduleCursorReset]] = _bcs.late(
+        lambda: _bcs.struct(ScheduleCursorReset, _bcs.address, _bcs.option(_bcs.u64))
+    )
+
+
+class ScheduleExtended(MoveStruct, frozen=True):
+    """The owner added planned times or executions."""
+
+    schedule: Address
+    next_at_ms: int | None
+    max_executions: int | None
+
+    move_name = "schedule::ScheduleExtended"
+    bcs: ClassVar[_bcs.Codec[ScheduleExtended]] = _bcs.late(
+        lambda: _bcs.struct(
+            ScheduleExtended, _bcs.address, _bcs.option(_bcs.u64), _bcs.option(_bcs.u64)
+        )
+    )
+
+
 class ScheduleLeadersChanged(MoveStruct, frozen=True):
     """Other leaders trigger a schedule and carry its executions from now on."""
 
@@ -262,6 +295,9 @@ class Schedule(_ScheduleView, MoveStruct, frozen=True):
     begun: int
     """How many executions it began, and how many of them it has not collected."""
     running: int
+    day: int
+    """The day of UTC of the last one, and how many began in it."""
+    begun_today: int
     failures: int
     """How many failed in a row."""
     is_paused: bool
@@ -277,6 +313,8 @@ class Schedule(_ScheduleView, MoveStruct, frozen=True):
             _bcs.u64,
             _bcs.option(_bcs.u64),
             _bcs.option(Cursor.bcs),
+            _bcs.u64,
+            _bcs.u64,
             _bcs.u64,
             _bcs.u64,
             _bcs.u64,
@@ -359,6 +397,8 @@ AnyEvent: TypeAlias = (
     | ScheduleTriggered
     | ScheduleCollected
     | ScheduleActivityChanged
+    | ScheduleCursorReset
+    | ScheduleExtended
     | ScheduleLeadersChanged
     | ScheduleRefilled
     | ScheduleCancelled
@@ -544,10 +584,12 @@ def trigger_by_event(
 ) -> Result:
     """Begins an execution because of an event, and pays the sender, who is a worker of a leader
     that the schedule names. Events count in their order, each once: the event is told by the
-    number of its checkpoint, of the transaction in it, and of the event in this. Does nothing
-    and returns false if this event or a later one was told before, or another execution runs,
-    or the pause is not over, or funds are short. Aborts with `EWrongDag`, `ENotNamed`,
-    `ENotWorker`, `ENotByEvent`, `version::EWrongVersion` or `leader_registry::ENotAccepting`.
+    number of its checkpoint, of the transaction in it, and of the event in this. The k-th
+    leader, counted from 0, may do so from k times 10 s after the end of the pause on. Does
+    nothing and returns false if this event or a later one was told before, or another
+    execution runs, or the pause is not over, or funds are short. Aborts with `EWrongDag`,
+    `ENotNamed`, `ENotWorker`, `ENotByEvent`, `version::EWrongVersion` or
+    `leader_registry::ENotAccepting`.
 
     Returns `bool`.
     """
@@ -620,6 +662,81 @@ def resume(builder: TransactionBuilder, package: Package, schedule: ObjectInput)
         "schedule",
         "resume",
         [_inputs.changed(builder, schedule), _inputs.read(builder, _inputs.CLOCK)],
+    )
+
+
+def reset_cursor(builder: TransactionBuilder, package: Package, schedule: ObjectInput) -> None:
+    """Lets events count from now on, whatever place the last one had that a leader told.
+
+    Aborts with `ENotOwner`, `ENotByEvent` or `ECancelled`.
+    """
+    builder.move_call(
+        package.id,
+        "schedule",
+        "reset_cursor",
+        [_inputs.changed(builder, schedule), _inputs.read(builder, _inputs.CLOCK)],
+    )
+
+
+def add_times(
+    builder: TransactionBuilder,
+    package: Package,
+    schedule: ObjectInput,
+    times: Sequence[int] | Argument,
+) -> None:
+    """Adds planned times after the last one of a list; those that are done with make room.
+
+    Aborts with `ENotOwner`, `ECancelled`, `timing::ENotByTimes` or `timing::EInvalidTimes`.
+    """
+    builder.move_call(
+        package.id,
+        "schedule",
+        "add_times",
+        [
+            _inputs.changed(builder, schedule),
+            _inputs.pure(builder, _bcs.vector(_bcs.u64), times),
+            _inputs.read(builder, _inputs.CLOCK),
+        ],
+    )
+
+
+def extend_until(
+    builder: TransactionBuilder, package: Package, schedule: ObjectInput, until_ms: int | Argument
+) -> None:
+    """Gives an interval a later end.
+
+    Aborts with `ENotOwner`, `ECancelled` or `timing::EInvalidEnd`.
+    """
+    builder.move_call(
+        package.id,
+        "schedule",
+        "extend_until",
+        [
+            _inputs.changed(builder, schedule),
+            _inputs.pure(builder, _bcs.u64, until_ms),
+            _inputs.read(builder, _inputs.CLOCK),
+        ],
+    )
+
+
+def set_max_executions(
+    builder: TransactionBuilder,
+    package: Package,
+    schedule: ObjectInput,
+    max_executions: int | Argument | None,
+) -> None:
+    """Sets how many executions begin at most, with those that began already; with none, any
+    number. Aborts with `ENotOwner` or `ECancelled`.
+    """
+    builder.move_call(
+        package.id,
+        "schedule",
+        "set_max_executions",
+        [
+            _inputs.changed(builder, schedule),
+            _inputs.pure(builder, _bcs.option(_bcs.u64), max_executions),
+            _inputs.read(builder, _inputs.CLOCK),
+        ],
     )
 
 

@@ -27,7 +27,33 @@ from nexus_tools.bindings.runtime import inputs as _inputs
 EInvalidInterval = MoveError("EInvalidInterval", "An interval is from 60 seconds to 366 days.", 0)
 EInvalidTimes = MoveError("EInvalidTimes", "The times are not 1 to 256, in ascending order.", 1)
 EInvalidEvent = MoveError("EInvalidEvent", "The type of the event is not 1 to 512 bytes long.", 2)
-ERRORS: tuple[MoveError, ...] = (EInvalidInterval, EInvalidTimes, EInvalidEvent)
+EInvalidPause = MoveError(
+    "EInvalidPause",
+    "The pause after an execution that an event started must be from 10 seconds to 366 days.",
+    3,
+)
+EInvalidDailyLimit = MoveError(
+    "EInvalidDailyLimit", "A schedule by events must allow at least one execution per day.", 4
+)
+EInvalidLateness = MoveError(
+    "EInvalidLateness",
+    "An execution must be allowed to start 10 seconds late: with less, none would ever start.",
+    5,
+)
+ENotByTimes = MoveError("ENotByTimes", "Only a schedule with a list of times takes more times.", 6)
+EInvalidEnd = MoveError(
+    "EInvalidEnd", "Only an interval with an end takes a new end, and the new end must be later.", 7
+)
+ERRORS: tuple[MoveError, ...] = (
+    EInvalidInterval,
+    EInvalidTimes,
+    EInvalidEvent,
+    EInvalidPause,
+    EInvalidDailyLimit,
+    EInvalidLateness,
+    ENotByTimes,
+    EInvalidEnd,
+)
 
 
 class Timing(MoveStruct, frozen=True):
@@ -70,11 +96,12 @@ class Plan(MoveEnum):
 
     class OnEvent(MoveVariant, frozen=True):
         """Whenever an event of this type was told, but not sooner than `pause_ms` after the last
-        time.
+        time, and at most `max_per_day` times in a day of UTC.
         """
 
         event: str
         pause_ms: int
+        max_per_day: int
 
     Variant: TypeAlias = Every | At | OnEvent
 
@@ -84,7 +111,7 @@ class Plan(MoveEnum):
             "Plan",
             (Plan.Every, _bcs.struct(Plan.Every, _bcs.u64, _bcs.u64, _bcs.option(_bcs.u64))),
             (Plan.At, _bcs.struct(Plan.At, _bcs.vector(_bcs.u64))),
-            (Plan.OnEvent, _bcs.struct(Plan.OnEvent, _bcs.string, _bcs.u64)),
+            (Plan.OnEvent, _bcs.struct(Plan.OnEvent, _bcs.string, _bcs.u64, _bcs.u64)),
         )
     )
 
@@ -99,7 +126,7 @@ def every(
 ) -> Result:
     """Again and again: the first time then, and the last time not after `until_ms`.
 
-    Aborts with `EInvalidInterval`.
+    Aborts with `EInvalidInterval` or `EInvalidLateness`.
 
     Returns `Timing`.
     """
@@ -124,7 +151,7 @@ def at(
 ) -> Result:
     """At each of these times.
 
-    Aborts with `EInvalidTimes`.
+    Aborts with `EInvalidTimes` or `EInvalidLateness`.
 
     Returns `Timing`.
     """
@@ -140,11 +167,16 @@ def at(
 
 
 def on_event(
-    builder: TransactionBuilder, package: Package, event: str | Argument, pause_ms: int | Argument
+    builder: TransactionBuilder,
+    package: Package,
+    event: str | Argument,
+    pause_ms: int | Argument,
+    max_per_day: int | Argument,
 ) -> Result:
     """Whenever an event of this type was told, `package::module::Name`, but not sooner than
-    `pause_ms` after the last time. The chain cannot see that it was: who says so has to be
-    trusted. Aborts with `EInvalidEvent` or `EInvalidInterval`.
+    `pause_ms` after the last time, and at most `max_per_day` times in a day of UTC. The chain
+    cannot see that it was: leaders say so, and the pause and the limit bound what one that
+    lies can start. Aborts with `EInvalidEvent`, `EInvalidPause` or `EInvalidDailyLimit`.
 
     Returns `Timing`.
     """
@@ -152,5 +184,9 @@ def on_event(
         package.id,
         "timing",
         "on_event",
-        [_inputs.ascii_text(builder, event), _inputs.pure(builder, _bcs.u64, pause_ms)],
+        [
+            _inputs.ascii_text(builder, event),
+            _inputs.pure(builder, _bcs.u64, pause_ms),
+            _inputs.pure(builder, _bcs.u64, max_per_day),
+        ],
     )

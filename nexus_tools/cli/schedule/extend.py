@@ -1,0 +1,114 @@
+"""`nexus-tools schedule extend`: more planned times, a later end, or more executions."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, writes
+from nexus_tools.cli.schedule.control import SCHEDULE, act
+from nexus_tools.cli.schedule.timing import time_ahead, time_of
+from nexus_tools.errors import NotNowError, UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.registry import ScheduleStanding
+
+
+@click.command()
+@SCHEDULE
+@click.option(
+    "--cron", metavar="EXPR", help="The next times of a cron expression, as far as there is room."
+)
+@click.option("--time-zone", metavar="NAME", help="Time zone of --cron; UTC by default.")
+@click.option(
+    "--at", "times", multiple=True, metavar="TIME", help="One more time; may be repeated."
+)
+@click.option("--until", metavar="TIME", help="A later last time of --every.")
+@click.option(
+    "--times", "count", type=click.IntRange(min=1), help="More executions than it may start now."
+)
+@writes
+async def extend(
+    session: Session,
+    *,
+    schedule: str,
+    cron: str | None,
+    time_zone: str | None,
+    times: tuple[str, ...],
+    until: str | None,
+    count: int | None,
+) -> None:
+    """Plan more executions of a SCHEDULE: it goes on if it is finished.
+
+    --cron and --at add times to a schedule that was created with one of them. It has 256 planned
+    times at most; those that have passed make room. With --json: `schedule`, `added`, `until_ms`
+    and `max_executions`.
+    """
+    from nexus_tools.sui.address import Address
+
+    _check(cron, time_zone, times, until, count)
+    place = Address.parse(schedule)
+    until_ms = time_of(until) if until else None
+    async with session.nexus() as nexus:
+        found = await nexus.schedules.standing(place)
+        more = _more_times(found, cron, time_zone, times)
+        limit = _limit(found, count)
+        facts: dict[str, Any] = {"added": len(more), "until_ms": until_ms, "max_executions": limit}
+        await act(
+            session,
+            nexus,
+            place,
+            lambda service, each: service.extend(
+                each, times=more, until_ms=until_ms, max_executions=limit
+            ),
+            f"added {units.count(len(more), 'planned time')} to" if more else "extended",
+            facts=facts,
+        )
+
+
+def _check(
+    cron: str | None,
+    time_zone: str | None,
+    times: tuple[str, ...],
+    until: str | None,
+    count: int | None,
+) -> None:
+    if cron is not None and times:
+        raise UsageError("timing_missing", "give --cron or --at, not both")
+    if time_zone and cron is None:
+        raise UsageError("timing_missing", "--time-zone goes with --cron")
+    if cron is None and not times and until is None and count is None:
+        raise UsageError("extension_missing", "give --cron, --at, --until or --times")
+
+
+def _more_times(
+    found: "ScheduleStanding", cron: str | None, time_zone: str | None, texts: tuple[str, ...]
+) -> tuple[int, ...]:
+    """Return the times to add: of a cron expression, as many as there is room for."""
+    from nexus_tools.package.move.workflows.timing import Plan
+    from nexus_tools.registry import cron_times
+
+    if cron is None:
+        return tuple(sorted({time_ahead(each, found.now_ms) for each in texts}))
+    plan = found.order.timing.plan
+    last_ms = plan.times[-1] if isinstance(plan, Plan.At) else 0
+    times = cron_times(cron, max(last_ms, found.now_ms), zone=time_zone or "UTC")
+    if not found.room:
+        raise NotNowError(
+            "no_room",
+            f"the schedule {found.schedule.id} still has {len(found.times_left)} planned times",
+            hint=f"a schedule has 256 at most: extend it after {units.utc(found.times_left[0])}",
+        )
+    return times[: found.room]
+
+
+def _limit(found: "ScheduleStanding", count: int | None) -> int | None:
+    """Return how many executions may start in all, `count` of them from now on at least."""
+    if count is None:
+        return None
+    limit = found.order.max_executions
+    if limit is None:
+        raise UsageError(
+            "no_limit", f"the schedule {found.schedule.id} has no limit of executions to raise"
+        )
+    return max(limit, found.schedule.begun) + count

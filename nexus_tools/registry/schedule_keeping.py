@@ -1,0 +1,107 @@
+"""Triggering schedules, and collecting what their executions left: anyone may."""
+
+from collections.abc import Sequence
+
+from nexus_tools.arguments import checks_arguments
+from nexus_tools.client import Cursor as EventCursor
+from nexus_tools.errors import NotNowError
+from nexus_tools.package import PackageClient, Sent
+from nexus_tools.package.move.workflows import execution as executions
+from nexus_tools.package.move.workflows import schedule as calls
+from nexus_tools.package.move.workflows.execution import Execution
+from nexus_tools.package.move.workflows.schedule import Schedule
+from nexus_tools.registry.schedule_reading import is_over, read_uncollected, schedule_unknown
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+
+
+@checks_arguments
+class ScheduleKeeping(PackageClient):
+    """Verbs on schedules for keepers: a leader's workers first, and then anyone."""
+
+    async def get(self, schedule: Address) -> Schedule:
+        """A schedule as it is now. Raises `schedule_unknown`."""
+        found = self.decoded(await self.client.object(schedule), Schedule)
+        if found is None:
+            raise schedule_unknown(self, schedule)
+        return found
+
+    async def uncollected(self, schedule: Address) -> tuple[Execution, ...]:
+        """The executions of a schedule that are not collected, the oldest first."""
+        return (await read_uncollected(self, [schedule]))[schedule]
+
+    async def collect(self, schedule: Address) -> Sent:
+        """Let flow back what executions left that have ended. Raises `nothing_to_collect`."""
+        builder = TransactionBuilder()
+        if not await self._collect(builder, schedule):
+            raise NotNowError(
+                "nothing_to_collect", f"no execution of the schedule {schedule} has ended since"
+            )
+        return await self.send(builder)
+
+    async def _collect(self, builder: TransactionBuilder, schedule: Address) -> int:
+        return await self._add_collects(builder, schedule, await self.uncollected(schedule))
+
+    async def _add_collects(
+        self, builder: TransactionBuilder, schedule: Address, began: Sequence[Execution]
+    ) -> int:
+        """Collect what has ended, or is late and ends by this; how many executions that were."""
+        package, collected = self.deployment.workflows, 0
+        for execution in began:
+            if not await is_over(self, execution):
+                continue
+            if execution.ended_at_ms is None:
+                executions.expire(builder, package, execution.id)
+            calls.collect(builder, package, schedule, execution.id)
+            collected += 1
+        return collected
+
+    async def trigger(self, schedule: Address, leader: Address | None = None) -> Sent:
+        """Begin the execution that is due; the wallet is paid for it.
+
+        What ended before is collected first. As a worker of a `leader` that the schedule names, in
+        its window; without one, when all windows are over. Nothing happens, without an error, if
+        nothing is due, another execution runs, or funds are short: then there is no
+        `ScheduleTriggered` among the events. Raises `schedule_unknown`, `not_named`, `not_worker`,
+        `by_event`, `wrong_version` or `not_accepting`.
+        """
+        builder = TransactionBuilder()
+        found, began = await self.get(schedule), await self.uncollected(schedule)
+        await self.add_trigger(builder, found, leader, began)
+        return await self.send(builder)
+
+    async def add_trigger(
+        self,
+        builder: TransactionBuilder,
+        schedule: Schedule,
+        leader: Address | None,
+        began: Sequence[Execution],
+        event: EventCursor | None = None,
+    ) -> None:
+        """The commands of `trigger`; of what it `began`, what has ended is collected first.
+
+        With an `event`, those of `trigger_by_event`, which needs a leader.
+        """
+        await self._add_collects(builder, schedule.id, began)
+        package, registry = self.deployment.workflows, self.deployment.leader_registry
+        target = builder, package, schedule.id, registry, schedule.dag
+        if leader is None:
+            calls.trigger_by_anyone(*target)
+        elif event is None:
+            calls.trigger(*target, leader)
+        else:
+            calls.trigger_by_event(*target, leader, *event.position)
+
+    async def trigger_by_event(
+        self, schedule: Address, leader: Address, event: EventCursor
+    ) -> Sent:
+        """As a worker of a leader that the schedule names, begin an execution for an event.
+
+        Nothing happens, without an error, if this event or a later one was told before, and as
+        `trigger` says. Raises `schedule_unknown`, `not_named`, `not_worker`, `not_by_event`,
+        `wrong_version` or `not_accepting`.
+        """
+        builder = TransactionBuilder()
+        found, began = await self.get(schedule), await self.uncollected(schedule)
+        await self.add_trigger(builder, found, leader, began, event)
+        return await self.send(builder)
