@@ -219,7 +219,7 @@ def stop_localnet(running: RunningLocalnet) -> None:
 
 def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
     """Stop, delete the state, start at the same port. Raises `localnet_in_foreground`."""
-    from nexus_tools.localnet.ledger import STATE_FILE_NAME
+    from nexus_tools.localnet.ledger import delete_state
 
     if not running.detached:
         raise NotNowError(
@@ -230,8 +230,7 @@ def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
     stop_localnet(running)
     state = Path(running.state) if running.state else None
     if state is not None:
-        for file in state.glob(f"{STATE_FILE_NAME}*"):
-            file.unlink()
+        delete_state(state)
     return start_detached(
         Wish(
             running.port,

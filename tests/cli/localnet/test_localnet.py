@@ -5,6 +5,7 @@ import select
 import signal
 import socket
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -165,6 +166,18 @@ def test_the_state_survives_a_restart_and_a_kill(home, tmp_path):
     assert second["state"] == str(state)
     assert home.json("wallet", "show")["balance_mist"] == balance
     assert home.json("package", "show")["tools"] == 0
+    home.json("localnet", "stop")
+
+
+def test_start_refuses_a_state_that_lost_its_data(home, tmp_path):
+    state = tmp_path / "state"
+    with process_end(starts(home, "--port", "0", "--state", state)["pid"]):
+        home.json("localnet", "stop")
+    (state / "ledger.sqlite").write_bytes(b"")
+    result = home.spawn("localnet", "start", "--port", "0", "--state", state, "--detach", "--json")
+    assert (result.code, result.error["code"]) == (7, "state_incomplete")
+    Path(result.error["hint"].rpartition("delete ")[2]).unlink()
+    starts(home, "--port", "0", "--state", state)
     home.json("localnet", "stop")
 
 
