@@ -181,6 +181,16 @@ def test_start_refuses_a_state_that_lost_its_data(home, tmp_path):
     home.json("localnet", "stop")
 
 
+def test_start_names_the_extra_when_it_is_not_installed(home, tmp_path):
+    missing = "import sys\nsys.modules |= dict.fromkeys(('sui_sandbox', 'py_arkworks_bls12381'))\n"
+    (tmp_path / "sitecustomize.py").write_text(missing)
+    result = home.spawn(
+        *("localnet", "start", "--port", "0", "--detach", "--json"), PYTHONPATH=str(tmp_path)
+    )
+    assert (result.code, result.error["code"]) == (3, "framework_not_found")
+    assert result.error["hint"] == "pip install 'nexus-tools[localnet]'"
+
+
 def test_reset_begins_a_new_chain_at_the_same_place(home, tmp_path):
     state = tmp_path / "state"
     started = starts(home, "--port", "0", "--state", state)
