@@ -58,7 +58,7 @@ def test_wheel_is_read_without_being_imported():
 
 def test_missing_wheel_is_named_with_the_extra_that_brings_it(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(NotFoundError, match="sui-sandbox.* is not installed") as caught:
+    with pytest.raises(NotFoundError, match=r"sui-sandbox.* is not installed") as caught:
         loader.find_library()
     assert caught.value.hint == "pip install 'nexus-tools[localnet]'"
 
