@@ -7,7 +7,8 @@ import click
 from nexus_tools import environment
 from nexus_tools.cli.app import app
 from nexus_tools.settings import KEYS
-from website.commands import cell, leaves
+from website.cells import cell
+from website.commands import leaves
 
 
 def page() -> str:

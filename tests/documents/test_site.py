@@ -2,8 +2,10 @@
 
 import re
 import tomllib
+from html import unescape
 
 import pytest
+from markdown import markdown
 
 from documents import Page
 from documents.page import ROOT, pages
@@ -11,9 +13,14 @@ from drawing import PICTURES
 from nexus_tools.cli.app import app
 from nexus_tools.tool import Problem, protocol
 from website import commands, errors, move
-from website.__main__ import BUILD, PAGES, PARTS
+from website.__main__ import BUILD, GENERATED, PAGES, PARTS
+from website.cells import flaw
 
 DOCS = ROOT / "docs"
+FOLDER_HINT = (
+    "if you made it before, you already have it: continue."
+    " Otherwise name another folder with --directory"
+)
 NAMED = set(re.findall(r'"([\w/-]+\.md)"', (DOCS / "zensical.toml").read_text()))
 
 
@@ -99,11 +106,53 @@ def test_every_command_has_its_section_in_the_reference():
                 assert f"`{parameter.opts[0]}`" in page
 
 
-def test_every_error_has_a_code_a_sentence_and_its_class():
-    raised = errors.raised_by_kind()
+def test_every_error_has_a_code_a_meaning_and_an_instruction():
+    raised = errors.all_by_kind()
+    texts = [
+        text for kind in raised.values() for each in kind for text in (each.message, each.hint)
+    ]
     assert len({each.code for kind in raised.values() for each in kind}) > 200
-    assert all(each.means for kind in raised.values() for each in kind)
+    assert [(text, flaw(text)) for text in texts if flaw(text)] == []
     assert "delay_not_over" in {each.code for each in raised["NotNowError"]}
+
+
+def test_texts_of_errors_come_from_constants_helpers_and_callers():
+    raised = errors.all_by_kind()
+    hints = {(each.code, each.hint) for kind in raised.values() for each in kind}
+    assert ("framework_not_found", "pip install 'nexus-tools[localnet]'") in hints
+    assert ("folder_not_empty", FOLDER_HINT) in hints
+    (told,) = {each.message for each in raised["NotNowError"] if each.code == "state_locked"}
+    assert told == "the state in {path} is in use by another process"
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_cells_of_generated_pages_show_their_whole_text(name):
+    text = GENERATED[name].page()
+    shown = unescape(markdown(text, extensions=["tables", "attr_list", "fenced_code"]))
+    for brace in "{}":
+        assert shown.count(brace) == text.count(brace)
+    assert not re.search(r"<td [^>]*>", shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_whole"),
+    [
+        ("the file {path} is missing", True),
+        ("{path}: {error}", False),
+        ("cannot read it:", False),
+        ("the rest of {hint}", False),
+        ("choose {}", False),
+        ("", False),
+    ],
+)
+def test_flaw_finds_texts_that_are_not_whole(text, is_whole):
+    assert (not flaw(text)) is is_whole
+
+
+def test_page_of_errors_is_not_built_with_a_flaw(monkeypatch):
+    monkeypatch.setitem(errors.REMEDIES, "UsageError", "see:")
+    with pytest.raises(ValueError, match="its end is missing"):
+        errors.page()
 
 
 def test_every_public_function_of_the_move_packages_is_in_the_reference():
