@@ -60,7 +60,7 @@ def page() -> str:
 
 def all_by_kind() -> dict[str, list[Raised]]:
     """Return complete errors by the name of their class, those of the Move packages included."""
-    found = raised_by_kind()
+    found = {name: {*raised} for name, raised in raised_by_kind().items()}
     for reason in _aborts():
         found[kind_of(reason).__name__].add(Raised(code_of(reason), reason.sentence, ""))
     return {name: sorted({*_complete(name, raised)}) for name, raised in found.items()}

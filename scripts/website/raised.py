@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import nexus_tools
@@ -18,6 +19,8 @@ KINDS = {
 }
 
 _DEPTH = 6
+_CONCERNED = re.compile(rf"\b(?:{'|'.join(KINDS)}|hint)\b")
+"""A module without one of these words raises no error, and gives no other module a text for one."""
 _PASSED_ON = ("as_typed", "plain", "str", "with_wallets")
 """Functions whose text is that of their first argument."""
 
@@ -35,11 +38,12 @@ class Raised:
     hint: str
 
 
-def raised_by_kind() -> dict[str, set[Raised]]:
+@cache
+def raised_by_kind() -> dict[str, frozenset[Raised]]:
     """Return all errors with a code that is written down, by the name of their class."""
     found: dict[str, set[Raised]] = {name: set() for name in KINDS}
-    paths = sorted(PACKAGE.rglob("*.py"))
-    modules = [_Module(ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
+    texts = (path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
+    modules = [_Module(ast.parse(text)) for text in texts if _CONCERNED.search(text)]
     defined = Counter(name for module in modules for name in module.functions)
     calls: dict[str, list[_Call]] = {}
     for call in (call for module in modules for call in module.calls):
@@ -48,7 +52,7 @@ def raised_by_kind() -> dict[str, set[Raised]]:
     for module in modules:
         for kind, raised in module.raised(calls):
             found[kind].add(raised)
-    return found
+    return {kind: frozenset(raised) for kind, raised in found.items()}
 
 
 @dataclass(frozen=True)

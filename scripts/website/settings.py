@@ -28,11 +28,11 @@ def page() -> str:
             "options: [the command line](cli.md#settings) says where the file is. A Leader",
             "has [settings of its own](leader.md#settings).",
             "",
-            *("| setting | variable | is |", "|---|---|---|", *settings),
+            *("| Setting | Variable | Meaning |", "|---|---|---|", *settings),
             "",
             "## Variables for options",
             "",
-            *("| variable | is read by |", "|---|---|", *variables),
+            *("| Variable | Option |", "|---|---|", *variables),
             "",
         )
     )
