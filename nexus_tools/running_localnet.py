@@ -110,6 +110,13 @@ def start_command(port: int | None = None, name: str = USUAL_NAME) -> str:
     return f"{_START} --port 0" if port is not None and _is_taken(port) else _START
 
 
+def restart_hint(name: str) -> str:
+    """Return how to start a localnet that ran before; empty if none had this name."""
+    if last_localnet(name) is None:
+        return ""
+    return f"your localnet {name} is not running: `{start_command(name=name)}` starts it"
+
+
 def become_the_localnet(name: str = USUAL_NAME) -> None:
     """Be the one localnet with a name, until this process ends.
 
@@ -121,11 +128,10 @@ def become_the_localnet(name: str = USUAL_NAME) -> None:
     lock = os.open(_lock_file(name), os.O_RDWR | os.O_CREAT, 0o600)
     if running is not None or not _try_lock(lock):
         where = f" at {running.url} (pid {running.pid})" if running else ""
-        option = "" if name == USUAL_NAME else f" -n {name}"
         raise NotNowError(
             "localnet_running",
             f"your localnet {name} is running already{where}",
-            hint=f"continue with it, or stop it with `nexus-tools localnet stop{option}`;"
+            hint=f"continue with it, or stop it with `nexus-tools localnet stop -n {name}`;"
             " `--name NAME` starts another one beside it",
         )
 

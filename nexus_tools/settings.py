@@ -23,13 +23,7 @@ from nexus_tools.errors import NexusError, NotFoundError, UsageError, Validation
 from nexus_tools.found import Found, nearest, require_one
 from nexus_tools.passphrase import Passphrase
 from nexus_tools.private_file import write_private
-from nexus_tools.running_localnet import (
-    USUAL_NAME,
-    last_localnet,
-    running_localnet,
-    running_localnets,
-    start_command,
-)
+from nexus_tools.running_localnet import restart_hint, running_localnet, running_localnets
 from nexus_tools.spelling import suggestion
 from nexus_tools.units import parse_timeout
 
@@ -156,17 +150,15 @@ class Settings:
         found = nearest(self._network_places(), lambda network: network.name == name)
         if not found:
             self._pysui.check_protocol(name)
-            raise self._unknown(name)
+            names = [each.what.name for each in self.all_networks(lambda _: None)]
+            likely = suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK)
+            raise NotFoundError(
+                "network_unknown",
+                f"no network is named {name[:80]!r}",
+                hint=restart_hint(name) or likely,
+            )
         require_one(found, "network", name, lambda network: network.url)
         return found[0]
-
-    def _unknown(self, name: str) -> NotFoundError:
-        if last_localnet(name) is not None:
-            hint = f"your localnet {name} is not running: `{start_command(name=name)}` starts it"
-        else:
-            names = [each.what.name for each in self.all_networks(lambda _: None)]
-            hint = suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK)
-        return NotFoundError("network_unknown", f"no network is named {name[:80]!r}", hint=hint)
 
     def all_networks(self, report: Report) -> "list[Found[Network]]":
         """The networks that can be found by name; of those that share one, the nearest.
@@ -211,8 +203,7 @@ class Settings:
 
     def lacks_localnet(self, network: str) -> bool:
         """Whether a network is the localnet that this user would have to start first."""
-        is_usual = network == USUAL_NAME and network not in self.networks
-        return is_usual and running_localnet() is None
+        return network == "localnet" and network not in self.networks and running_localnet() is None
 
     # --- Keys
 
