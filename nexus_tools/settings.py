@@ -23,7 +23,7 @@ from nexus_tools.errors import NexusError, NotFoundError, UsageError, Validation
 from nexus_tools.found import Found, nearest, require_one
 from nexus_tools.passphrase import Passphrase
 from nexus_tools.private_file import write_private
-from nexus_tools.running_localnet import running_localnet
+from nexus_tools.running_localnet import restart_hint, running_localnet, running_localnets
 from nexus_tools.spelling import suggestion
 from nexus_tools.units import parse_timeout
 
@@ -151,10 +151,11 @@ class Settings:
         if not found:
             self._pysui.check_protocol(name)
             names = [each.what.name for each in self.all_networks(lambda _: None)]
+            likely = suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK)
             raise NotFoundError(
                 "network_unknown",
-                f"there is no network named {name[:80]!r}",
-                hint=suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK),
+                f"no network is named {name[:80]!r}",
+                hint=restart_hint(name) or likely,
             )
         require_one(found, "network", name, lambda network: network.url)
         return found[0]
@@ -181,9 +182,9 @@ class Settings:
 
         for name, profile in self.networks.items():
             yield Found(Network(name=name, **profile), OURS, self.config_file)
-        running = running_localnet()
-        if running is not None and "localnet" not in self.networks:
-            yield Found(Network("localnet", running.url, running.url), OURS)
+        for running in running_localnets():
+            if running.name not in self.networks:
+                yield Found(Network(running.name, running.url, running.url), OURS)
 
     def _known_networks(self) -> "Iterator[Found[Network]]":
         from nexus_tools.client import NETWORKS

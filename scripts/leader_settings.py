@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from nexus_tools.environment import LEADER_PREFIX
 from nexus_tools.leader import LeaderConfig
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "leader.md"
@@ -11,10 +10,10 @@ BEGIN, END = "<!-- settings: generated -->\n", "<!-- settings: end -->\n"
 
 
 def table() -> str:
-    """A row for each setting: its variable, what holds without it, its bounds, what it does."""
-    rows = ["| variable | default | bounds | sets |", "|---|---|---|---|"]
+    """Return a row for each setting: its name without the prefix, default, bounds, meaning."""
+    rows = ["| Setting | Default | Bounds | Meaning |", "|---|---|---|---|"]
     for name, info in LeaderConfig.model_fields.items():
-        cells = f"`{LEADER_PREFIX}{name.upper()}`", _default(info), _bounds(info), info.description
+        cells = f"`{name.upper()}`", _default(info), _bounds(info), info.description
         rows.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(rows) + "\n"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import package_page
 from documents import environment_of
 
 ROOT = Path(__file__).parent.parent
@@ -47,3 +48,16 @@ def test_every_room_stands_in_the_tree_of_the_readme():
 @pytest.mark.parametrize("place", re.findall(r"\]\(([\w/.]+)\)", README))
 def test_what_the_readme_links_to_is_there(place):
     assert (ROOT / place).is_file()
+
+
+def test_page_for_package_indexes_is_made_from_the_readme():
+    assert package_page.PAGE.read_text(encoding="utf-8") == package_page.description(), (
+        "run scripts/package_page.py"
+    )
+
+
+def test_page_for_package_indexes_has_no_relative_link():
+    page = package_page.description()
+    assert re.findall(r"\]\((?!https?:)", page) == []
+    assert "pip install 'nexus-tools[localnet]'" in page
+    assert "](" in README

@@ -6,6 +6,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_networks, local, reads
+from nexus_tools.errors import NotFoundError
 
 
 @click.group()
@@ -56,12 +57,21 @@ async def show(session: Session) -> None:
     """Show the current network, and whether it responds."""
     async with session.client() as client:
         with session.output.progress("asking the network"):
+            chain_id = str(await client.chain_id())
             record = {
                 "name": client.network.name,
                 "url": client.network.url,
                 "source": session.settings.locate_network(session.network_name).source,
-                "chain_id": str(await client.chain_id()),
+                "chain_id": chain_id,
                 "time_ms": await client.now_ms(),
+                "package": _package(session, client.network.name, chain_id),
             }
-    record["package"] = session.settings.deployments.get(client.network.name, {}).get("package_id")
     session.output.record(record if session.output.as_json else units.in_words(record))
+
+
+def _package(session: Session, network: str, chain_id: str) -> str | None:
+    """Return the package on this chain, or None: a localnet may have a new chain."""
+    try:
+        return str(session.settings.find_deployment(network, chain_id).package_id)
+    except NotFoundError:
+        return None

@@ -189,15 +189,20 @@ def _print(
 ) -> None:
     head = {key: document[key] for key in ("network", "wallet", "address")}
     output.record(head | units.in_words(document["money"]))
-    for rows, columns, empty in (
-        (document["tools"], _TOOL_COLUMNS, "no tool is yours"),
-        (document["pending"], _PENDING_COLUMNS, "no invocation is pending"),
-        (document["closed"], _CLOSED_COLUMNS, "no invocation was closed yet"),
-        (document["leaders"], _LEADER_COLUMNS, "no leader is yours"),
-        (document["offers"], _OFFER_COLUMNS, "nothing is offered to you"),
-    ):
+    tables = [
+        ([_for_people(row, now_ms) for row in rows], columns, empty)
+        for rows, columns, empty in (
+            (document["tools"], _TOOL_COLUMNS, "no tool is yours"),
+            (document["pending"], _PENDING_COLUMNS, "no invocation is pending"),
+            (document["closed"], _CLOSED_COLUMNS, "no invocation was closed yet"),
+            (document["leaders"], _LEADER_COLUMNS, "no leader is yours"),
+            (document["offers"], _OFFER_COLUMNS, "nothing is offered to you"),
+        )
+    ]
+    as_records = not all(output.has_room(rows, columns) for rows, columns, _ in tables)
+    for rows, columns, empty in tables:
         output.note("")
-        output.table([_for_people(row, now_ms) for row in rows], columns, empty=empty)
+        output.table(rows, columns, empty=empty, as_records=as_records)
     for each in slashed:
         output.warn(str(each))
     if document["next"]:

@@ -203,12 +203,14 @@ class Wallet:
                 f"{alias[:80]!r} is not an alias",
                 hint="an alias is a letter and at most 63 letters, digits, hyphens, underscores",
             )
-        if alias in self._aliases.values():
-            raise UsageError(
-                "alias_taken",
-                f"another key has the alias {alias}",
-                hint="choose another; `nexus-tools wallet list` shows those that are taken",
-            )
+        for address, taken in self._aliases.items():
+            if taken == alias:
+                raise UsageError(
+                    "alias_taken",
+                    f"the alias {alias} belongs to your key {address}",
+                    hint="if you need this key, you already have it: continue. Otherwise choose"
+                    " another alias; `nexus-tools wallet list` shows those that are taken",
+                )
         return alias
 
     def _free_alias(self) -> str:

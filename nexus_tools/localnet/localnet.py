@@ -50,7 +50,7 @@ class Localnet:
     # --- Life
 
     async def start(self) -> None:
-        """Make or load the chain, and listen. Raises `port_unavailable`, `state_locked`."""
+        """Make or load the chain, and listen. Raises `port_unavailable`, and as `Node.open`."""
         if self._node is not None:
             raise NotNowError("localnet_running", "the local network is running already")
         node = Node.open(self._state, origin=self._origin)

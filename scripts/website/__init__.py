@@ -1,1 +1,1 @@
-"""The site: the pages of `docs`, the README, and what is generated from the code."""
+"""The site: the pages of `docs`, and references that are generated from the code."""

@@ -1,6 +1,5 @@
 """Builds the site strictly into `build/website/site`; with `--serve` it is served, too."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -15,30 +14,38 @@ import tomli_w
 
 from documents.page import ROOT
 from website import commands, errors, move, settings
+from website.copying import mark_commands
+from website.outside import PAGES_OF, OutsideFiles
 
 DOCS = ROOT / "docs"
 BUILD = ROOT / "build/website"
 PAGES = BUILD / "pages"
 PARTS = ("guides", "concepts", "reference")
 GENERATED = {"commands": commands, "settings": settings, "errors": errors, "move": move}
-LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((\.\./[^)#]*)([^)]*)\)")
 
 
 def assemble() -> None:
-    """Puts all pages into a new folder, with the configuration that names them."""
+    """Put all pages into a new folder, with the configuration that names them.
+
+    Raises `ValueError` if a page has no place in the navigation.
+    """
     shutil.rmtree(BUILD, ignore_errors=True)
     shutil.copytree(DOCS, PAGES)
-    for path in PAGES.rglob("*.md"):
-        path.write_text(_inside(path), encoding="utf-8")
-    _write("index.md", _home())
+    outside = OutsideFiles(PAGES)
+    sources = {path.relative_to(DOCS).as_posix(): path for path in DOCS.rglob("*.md")}
+    sources |= {page: ROOT / name for name, page in PAGES_OF.items()}
+    for page, source in sources.items():
+        _write(page, outside.rewrite(source.read_text(encoding="utf-8"), source, page))
     for name, generator in GENERATED.items():
         _write(f"reference/{name}.md", generator.page())
     config = tomllib.loads((PAGES / "zensical.toml").read_text(encoding="utf-8"))
     (PAGES / "zensical.toml").unlink()
-    _add_pages_of_parts(config["project"]["nav"])
-    for page in _pages(config["project"]["nav"]):
+    named = set(_pages(config["project"]["nav"]))
+    for page in named:
         if page.startswith("reference/python/"):
             _write(page, _python(Path(page).stem))
+    if lost := {path.relative_to(PAGES).as_posix() for path in PAGES.rglob("*.md")} - named:
+        raise ValueError(f"docs/zensical.toml does not name {', '.join(sorted(lost))}")
     (BUILD / "zensical.toml").write_text(tomli_w.dumps(config), encoding="utf-8")
     _write("llms.txt", "".join(_llms(config["project"])))
 
@@ -47,25 +54,6 @@ def _write(name: str, text: str) -> None:
     path = PAGES / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-def _inside(path: Path) -> str:
-    """The text of a page, with the links that lead somewhere on the site; README is its home."""
-
-    def link(match: re.Match[str]) -> str:
-        text, place, anchor = match.groups()
-        target = Path(os.path.normpath(path.parent / place))
-        if target == BUILD / "README.md":
-            return f"[{text}]({os.path.relpath(PAGES / 'index.md', path.parent)}{anchor})"
-        return match[0] if target.is_relative_to(PAGES) else text
-
-    return LINK.sub(link, path.read_text(encoding="utf-8"))
-
-
-def _home() -> str:
-    """The README, with its links as they are inside of `docs`."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/", "](")
-    return text.replace("[CONTRIBUTING.md](CONTRIBUTING.md)", "CONTRIBUTING.md")
 
 
 def _python(room: str) -> str:
@@ -91,20 +79,10 @@ def _pages(nav: list[Any]) -> Iterator[str]:
                 yield from _pages(inner)
 
 
-def _add_pages_of_parts(nav: list[Any]) -> None:
-    """Names the pages of a part's folder that the configuration does not."""
-    named = set(_pages(nav))
-    for part in nav[1:]:
-        for title, entries in part.items():
-            folder = PAGES / title.lower()
-            found = (path.relative_to(PAGES).as_posix() for path in sorted(folder.rglob("*.md")))
-            entries.extend(name for name in found if name not in named)
-
-
 def _llms(project: dict[str, Any]) -> Iterator[str]:
     """The pages for language models, see llmstxt.org: their titles and first sentences."""
     yield f"# {project['site_name']}\n\n> {project['site_description']}\n"
-    for part in project["nav"][1:]:
+    for part in project["nav"]:
         for title, entries in part.items():
             yield f"\n## {title}\n\n"
             yield from map(_line, _pages(entries))
@@ -128,6 +106,7 @@ def main() -> int:
         return subprocess.run((*zensical, "serve", *config), check=False).returncode
     done = subprocess.run((*zensical, "build", "--strict", *config), check=False)
     if done.returncode == 0:
+        mark_commands(BUILD / "site")
         for path in PAGES.rglob("*.md"):  # as llms.txt names them
             shutil.copy(path, BUILD / "site" / path.relative_to(PAGES))
     return done.returncode

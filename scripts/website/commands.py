@@ -6,6 +6,7 @@ from inspect import cleandoc
 import click
 
 from nexus_tools.cli.app import app
+from website.cells import cell
 
 SHARED = {"--json", "--quiet", "--network", "--wallet", "--yes", "--dry-run"}
 INTRODUCTION = """For everyone who types `nexus-tools`: each command with its options.
@@ -47,8 +48,3 @@ def _option(option: click.Option) -> str:
     value = "" if option.is_flag else f" `{cell(option.make_metavar(click.Context(app)))}`"
     variable = f" (`{option.envvar}`)" if isinstance(option.envvar, str) else ""
     return f"| {names}{value}{variable} | {cell(option.help or '')} |"
-
-
-def cell(text: str) -> str:
-    """A text that may stand in a table."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

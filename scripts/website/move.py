@@ -2,6 +2,7 @@
 
 from documents.page import ROOT
 from nexus_tools.move_source import SourceFunction, SourceModule, SourceStruct, read_modules
+from website.cells import cell
 
 INTRODUCTION = """# The Move packages
 
@@ -35,17 +36,14 @@ def _module(module: SourceModule) -> str:
         _function(module.name, each) for each in module.functions if each.visibility == "public"
     ]
     if errors:
-        rows = [f"| `{each.name}` | {' '.join(each.doc.split())} |" for each in errors]
+        rows = [f"| `{each.name}` | {cell(each.doc)} |" for each in errors]
         parts.append("\n".join(("| aborts with | because |", "|---|---|", *rows)) + "\n")
     return "\n".join(parts)
 
 
 def _struct(struct: SourceStruct) -> str:
     abilities = f" has {', '.join(struct.abilities)}" if struct.abilities else ""
-    fields = [
-        f"| `{each.name}` | `{each.type}` | {' '.join(each.doc.split())} |"
-        for each in struct.fields
-    ]
+    fields = [f"| `{each.name}` | `{each.type}` | {cell(each.doc)} |" for each in struct.fields]
     table = "\n".join(("| field | type | is |", "|---|---|---|", *fields)) + "\n" if fields else ""
     return f"### struct {struct.name}{abilities}\n\n{struct.doc}\n\n{table}"
 

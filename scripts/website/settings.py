@@ -7,7 +7,8 @@ import click
 from nexus_tools import environment
 from nexus_tools.cli.app import app
 from nexus_tools.settings import KEYS
-from website.commands import cell, leaves
+from website.cells import cell
+from website.commands import leaves
 
 
 def page() -> str:
@@ -27,11 +28,11 @@ def page() -> str:
             "options: [the command line](cli.md#settings) says where the file is. A Leader",
             "has [settings of its own](leader.md#settings).",
             "",
-            *("| setting | variable | is |", "|---|---|---|", *settings),
+            *("| Setting | Variable | Meaning |", "|---|---|---|", *settings),
             "",
             "## Variables for options",
             "",
-            *("| variable | is read by |", "|---|---|", *variables),
+            *("| Variable | Option |", "|---|---|", *variables),
             "",
         )
     )

@@ -48,7 +48,7 @@ def test_the_remedies_of_a_new_user_lead_to_health(home, chain):
     assert found(home, "keystore") == (1, [("problem", "nexus-tools wallet new")])
     start = ("problem", "nexus-tools localnet start --detach")
     closed = {"NEXUS_TOOLS_LOCALNET_PORT": "1"}
-    assert found(home, "localnet") == (1, [start])
+    assert found(home, "localnet", **closed) == (1, [start])
     assert found(home, "network", **closed) == (1, [start])
     home.configure(network="test", networks={"test": {"url": chain.url, "faucet_url": chain.url}})
     assert found(home, "wallet") == (1, [("problem", "nexus-tools wallet new")])

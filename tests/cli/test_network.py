@@ -1,3 +1,4 @@
+import re
 import socket
 
 import pytest
@@ -43,13 +44,22 @@ def test_without_a_localnet_its_user_is_told_how_to_start_one(home, free_port, c
     assert "localnet start" in result.error["hint"]
 
 
-def test_the_localnet_of_somebody_else_is_not_taken_for_the_users_own(author, chain):
+def test_commands_tell_the_truth_about_the_localnet_of_someone_else(author, chain):
     port = chain.url.rpartition(":")[2]
     result = author.run(
         *("tool", "list", "--network", "localnet", "--json"), NEXUS_TOOLS_LOCALNET_PORT=port
     )
-    assert (result.code, result.error["code"]) == (6, "node_unreachable")
-    assert "no localnet of yours is running" in result.error["message"]
+    assert (result.code, result.error["code"]) == (3, "localnet_not_running")
+    assert f"the node at {chain.url} is not yours" in result.error["message"]
+    start, use = re.findall("`nexus-tools (.*?)`", result.error["hint"])
+    doctor = author.run("doctor", "--network", "localnet", "--json", NEXUS_TOOLS_LOCALNET_PORT=port)
+    remedies = {each["name"]: each["remedy"] for each in doctor.document["findings"]}
+    assert remedies["localnet"] == f"nexus-tools {start}"
+    started = author.spawn(*start.split(), NEXUS_TOOLS_LOCALNET_PORT=port)
+    author.run("localnet", "stop")
+    assert started.code == 0, started.stderr
+    author.json(*use.replace("NAME", "theirs").split())
+    assert author.fails("tool", "list") == (3, "package_not_published")
 
 
 def test_the_localnet_is_listed_where_it_would_be_started(home):
@@ -67,3 +77,12 @@ def test_the_current_network_is_shown_with_its_chain_and_package(author, chain):
     assert document["url"] == chain.url
     assert document["chain_id"] == author.settings["deployments"]["test"]["chain_id"]
     assert document["package"] == author.settings["deployments"]["test"]["package_id"]
+
+
+def test_the_package_of_another_chain_is_not_shown(author, chain):
+    published = author.settings["deployments"]["test"]
+    author.configure(
+        **author.settings | {"deployments": {"test": published | {"chain_id": "1" * 32}}}
+    )
+    assert author.json("network", "show")["package"] is None
+    assert "package" not in author.run("network", "show").stdout

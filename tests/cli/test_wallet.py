@@ -206,6 +206,10 @@ def test_an_alias_that_is_taken_or_of_another_form_is_refused(home):
     result = home.run("wallet", "rename", "one", "two", "--json")
     assert (result.code, result.error["code"]) == (2, "alias_taken")
     assert "`nexus-tools wallet list`" in result.error["hint"]
+    again = home.run("wallet", "new", "two", "--json")
+    assert (again.code, again.error["code"]) == (2, "alias_taken")
+    assert str(home.wallet.account("two").address) in again.error["message"]
+    assert "you already have it: continue" in again.error["hint"]
     assert home.fails("wallet", "rename", "one", "one two") == (7, "alias_invalid")
 
 

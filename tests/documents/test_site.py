@@ -2,18 +2,28 @@
 
 import re
 import tomllib
+from html import unescape
+from zipfile import ZipFile
 
 import pytest
+from markdown import markdown
 
 from documents import Page
 from documents.page import ROOT, pages
 from drawing import PICTURES
 from nexus_tools.cli.app import app
 from nexus_tools.tool import Problem, protocol
-from website import commands, errors, move
-from website.__main__ import BUILD, PAGES, PARTS
+from website import __main__ as website_main
+from website import commands, errors, move, settings
+from website.__main__ import BUILD, GENERATED, PAGES, PARTS
+from website.cells import flaw
+from website.copying import mark_commands
 
 DOCS = ROOT / "docs"
+FOLDER_HINT = (
+    "if you made it before, you already have it: continue."
+    " Otherwise name another folder with --directory"
+)
 NAMED = set(re.findall(r'"([\w/-]+\.md)"', (DOCS / "zensical.toml").read_text()))
 
 
@@ -22,10 +32,11 @@ def test_every_page_has_a_place_in_the_navigation():
     assert written - NAMED == set()
 
 
-def test_every_page_is_in_one_of_the_parts():
-    """But for the tutorial, and for what contributors and auditors look for."""
+def test_every_page_is_in_one_of_the_folders():
+    """But for the landing page, the tutorial, and pages for contributors and auditors."""
     names = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
     assert {name for name in names if "/" not in name} == {
+        "index.md",
         "tutorial.md",
         "architecture.md",
         "audit.md",
@@ -64,11 +75,71 @@ def test_a_page_that_the_code_names_is_there():
     assert {name for name in named if not (ROOT / name).exists()} == set()
 
 
-def test_the_navigation_has_four_parts():
+def test_the_navigation_has_a_part_for_each_role():
     document = tomllib.loads((DOCS / "zensical.toml").read_text())
-    first, *parts = document["project"]["nav"]
-    assert first == "index.md"
-    assert [list(part) for part in parts] == [["Tutorial"], ["Guides"], ["Concepts"], ["Reference"]]
+    parts = {title: pages for part in document["project"]["nav"] for title, pages in part.items()}
+    assert [*parts] == [
+        *("Start", "Tool authors", "Callers", "Operators", "Sui developers"),
+        *("Reference", "Project"),
+    ]
+    assert parts["Start"][0] == "index.md"
+    assert max(len(pages) for pages in parts.values()) <= 8
+
+
+def test_pages_have_one_place_in_the_navigation_each():
+    named = re.findall(r'"([\w./-]+\.md)"', (DOCS / "zensical.toml").read_text())
+    assert sorted(named) == sorted(set(named))
+
+
+@pytest.fixture
+def assembled(tmp_path, monkeypatch):
+    """The folder of the pages before the site is built of them."""
+    monkeypatch.setattr(website_main, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(website_main, "PAGES", tmp_path / "build" / "pages")
+    return tmp_path / "build" / "pages"
+
+
+def test_links_to_files_outside_of_docs_lead_to_copies(assembled):
+    website_main.assemble()
+    for page in assembled.rglob("*.md"):
+        for place in re.findall(
+            r"(?<!!)\[[^\]]*\]\(((?!https?:)[^)#\s]+)", page.read_text(encoding="utf-8")
+        ):
+            target = (page.parent / place).resolve()
+            assert target.is_relative_to(assembled), f"{page}: {place}"
+            assert target.is_file(), f"{page}: {place}"
+    with ZipFile(assembled / "files" / "examples.zip") as archive:
+        assert "examples/tools.py" in archive.namelist()
+        assert archive.read("examples/tools.py") == (ROOT / "examples/tools.py").read_bytes()
+    assert "## Unreleased" in (assembled / "changelog.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("assembled")
+def test_a_page_without_a_place_is_not_built(monkeypatch):
+    monkeypatch.setitem(GENERATED, "lost", settings)
+    with pytest.raises(ValueError, match=r"does not name reference/lost\.md"):
+        website_main.assemble()
+
+
+CONSOLE = """$ cat &lt;a | \\
+  wc &amp;&amp; echo "x"
+<span class="go">3 $ of it</span>
+<span class="gp">$ </span>nexus-tools<span class="w"> </span>stop
+<span class="go">$5 was paid</span>
+"""
+
+
+def test_copy_buttons_copy_commands_alone(tmp_path):
+    page = tmp_path / "guide" / "index.html"
+    page.parent.mkdir()
+    block = '<div class="highlight"><pre><span></span><code>{}</code></pre></div>'
+    python = block.format("print('$ no command')\n")
+    page.write_text(block.format(CONSOLE) + python)
+    mark_commands(tmp_path)
+    first, second = page.read_text().split("</div>")[:2]
+    (copied,) = re.findall('data-copy="([^"]*)"', first)
+    assert unescape(copied) == 'cat <a | \\\n  wc && echo "x"\nnexus-tools stop'
+    assert second == python.removesuffix("</div>")
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -99,11 +170,53 @@ def test_every_command_has_its_section_in_the_reference():
                 assert f"`{parameter.opts[0]}`" in page
 
 
-def test_every_error_has_a_code_a_sentence_and_its_class():
-    raised = errors.raised_by_kind()
+def test_every_error_has_a_code_a_meaning_and_an_instruction():
+    raised = errors.all_by_kind()
+    texts = [
+        text for kind in raised.values() for each in kind for text in (each.message, each.hint)
+    ]
     assert len({each.code for kind in raised.values() for each in kind}) > 200
-    assert all(each.means for kind in raised.values() for each in kind)
+    assert [(text, flaw(text)) for text in texts if flaw(text)] == []
     assert "delay_not_over" in {each.code for each in raised["NotNowError"]}
+
+
+def test_texts_of_errors_come_from_constants_helpers_and_callers():
+    raised = errors.all_by_kind()
+    hints = {(each.code, each.hint) for kind in raised.values() for each in kind}
+    assert ("framework_not_found", "pip install 'nexus-tools[localnet]'") in hints
+    assert ("folder_not_empty", FOLDER_HINT) in hints
+    (told,) = {each.message for each in raised["NotNowError"] if each.code == "state_locked"}
+    assert told == "the state in {path} is in use by another process"
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_cells_of_generated_pages_show_their_whole_text(name):
+    text = GENERATED[name].page()
+    shown = unescape(markdown(text, extensions=["tables", "attr_list", "fenced_code"]))
+    for brace in "{}":
+        assert shown.count(brace) == text.count(brace)
+    assert not re.search(r"<td [^>]*>", shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_whole"),
+    [
+        ("the file {path} is missing", True),
+        ("{path}: {error}", False),
+        ("cannot read it:", False),
+        ("the rest of {hint}", False),
+        ("choose {}", False),
+        ("", False),
+    ],
+)
+def test_flaw_finds_texts_that_are_not_whole(text, is_whole):
+    assert (not flaw(text)) is is_whole
+
+
+def test_page_of_errors_is_not_built_with_a_flaw(monkeypatch):
+    monkeypatch.setitem(errors.REMEDIES, "UsageError", "see:")
+    with pytest.raises(ValueError, match="its end is missing"):
+        errors.page()
 
 
 def test_every_public_function_of_the_move_packages_is_in_the_reference():

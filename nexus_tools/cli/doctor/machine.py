@@ -12,7 +12,7 @@ from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
 from nexus_tools.cli.extras import MODULES
 from nexus_tools.cli.framework import Session
 from nexus_tools.errors import NexusError
-from nexus_tools.running_localnet import running_localnet
+from nexus_tools.running_localnet import running_localnets, start_command
 from nexus_tools.version import __version__
 
 
@@ -21,7 +21,7 @@ def examine_machine(session: Session) -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield ok("version", f"nexus-tools {__version__} on Python {version}")
     yield from _extras()
-    yield _localnet(session)
+    yield from _localnet(session)
     yield from _files(session)
     yield from _completion()
 
@@ -44,15 +44,16 @@ def _is_installed(module: str) -> bool:
         return False
 
 
-def _localnet(session: Session) -> Finding:
-    running = running_localnet()
-    if running is not None:
-        return ok("localnet", f"yours runs at {running.url}, pid {running.pid}")
+def _localnet(session: Session) -> Iterator[Finding]:
+    running = list(running_localnets())
+    for each in running:
+        yield ok("localnet", f"your {each.name} runs at {each.url}, pid {each.pid}")
     wanted = session.network_name or session.settings.network
     if session.settings.lacks_localnet(wanted):
-        start = "nexus-tools localnet start --detach"
-        return problem("localnet", f"none of yours runs, and commands work on {wanted}", start)
-    return ok("localnet", "none of yours runs, and none is needed")
+        start = start_command(session.settings.find_network(wanted).endpoint().port)
+        yield problem("localnet", f"none of yours runs, and commands work on {wanted}", start)
+    elif not running:
+        yield ok("localnet", "none of yours runs, and none is needed")
 
 
 def _files(session: Session) -> Iterator[Finding]:

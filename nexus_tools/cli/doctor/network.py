@@ -13,6 +13,7 @@ from nexus_tools.cli.framework import Session
 from nexus_tools.cli.tool_health import healths
 from nexus_tools.directories import cache_directory
 from nexus_tools.errors import NexusError
+from nexus_tools.running_localnet import start_command
 
 if TYPE_CHECKING:
     from nexus_tools.client import SuiClient
@@ -48,9 +49,9 @@ async def examine_network(session: Session) -> list[Finding]:
             groups = await asyncio.gather(*(_collect(each, session, client) for each in checks))
             return sum(groups, found)
     except NexusError as error:
-        start = "nexus-tools localnet start --detach"
         lacks = session.settings.lacks_localnet(network.name)
-        return [problem("network", error.message, start if lacks else _OTHER_NODE)]
+        remedy = start_command(network.endpoint().port) if lacks else _OTHER_NODE
+        return [problem("network", error.message, remedy)]
 
 
 async def _collect(check: Check, session: Session, client: "SuiClient") -> list[Finding]:

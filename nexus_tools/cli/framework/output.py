@@ -12,7 +12,13 @@ import click
 from nexus_tools.cli.framework.hints import as_typed
 from nexus_tools.cli.framework.interrupts import interruptible
 from nexus_tools.cli.framework.spinner import spinning
+from nexus_tools.cli.framework.tables import table_for
 from nexus_tools.errors import NexusError
+
+_FILE_WIDTH = 100_000
+"""Columns of a file or pipe: nothing is folded there."""
+_DRAWING_WIDTH = 200
+"""Columns of a drawing, which a wider terminal does not make clearer."""
 
 
 class Output:
@@ -34,13 +40,14 @@ class Output:
         *,
         empty: str,
         aside: bool = False,
+        as_records: bool = False,
     ) -> None:
         """Print rows; `columns` gives the heading of each key. `empty` says that there are none.
 
         What is but part of a question is printed `aside`, on stderr.
 
         Where a terminal is so narrow that words would break, each row is a record instead: an id
-        that is folded in its column cannot be copied.
+        that is folded in its column cannot be copied. With `as_records` it is one anyway.
         """
         if self.as_json and not aside:
             self.document([dict(row) for row in rows])
@@ -48,22 +55,18 @@ class Output:
         if not rows:
             self.note(empty)
             return
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
-
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-        for heading in columns.values():
-            table.add_column(heading, overflow="fold")
-        for row in rows:
-            table.add_row(*(_cell(row.get(key)) for key in columns))
         console = _console(stderr=aside)
-        anywhere = console.options.update(width=10_000)
-        if console.measure(table, options=anywhere).minimum <= console.width:
+        table = None if as_records else _table(rows, columns, console.width)
+        if table is not None:
             console.print(table)
             return
         for row in rows:
             _print_lines(row, columns, err=aside)
             click.echo(err=aside)
+
+    def has_room(self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> bool:
+        """Return whether `table` prints a table, so that several can have the same form."""
+        return not rows or _table(rows, columns, _console().width) is not None
 
     def record(
         self,
@@ -148,7 +151,13 @@ def print_tree(tree: Any) -> None:
 def print_drawn(draw: Callable[[int], Any]) -> None:
     """Print what is drawn with `rich`, for as many columns as there are."""
     console = _console()
-    console.print(draw(console.width))
+    console.print(draw(min(console.width, _DRAWING_WIDTH)))
+
+
+def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], width: int) -> Any:
+    """Return the rows as a table, or None if it does not fit."""
+    cells = [[_cell(row.get(key)) for key in columns] for row in rows]
+    return table_for([[*columns.values()], *cells], width)
 
 
 def _cell(value: Any) -> str:
@@ -187,5 +196,5 @@ def _print_lines(record: Mapping[str, Any], names: Mapping[str, str], *, err: bo
 def _console(*, stderr: bool = False) -> Any:
     from rich.console import Console
 
-    width = None if (sys.stderr if stderr else sys.stdout).isatty() else 200
+    width = None if (sys.stderr if stderr else sys.stdout).isatty() else _FILE_WIDTH
     return Console(width=width, stderr=stderr, highlight=False, markup=False, emoji=False)

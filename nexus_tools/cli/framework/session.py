@@ -12,7 +12,7 @@ from nexus_tools import environment
 from nexus_tools.cli.framework.output import Output, plain
 from nexus_tools.directories import cache_directory
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
-from nexus_tools.running_localnet import START_HINT
+from nexus_tools.running_localnet import start_command
 from nexus_tools.settings import Settings
 
 if TYPE_CHECKING:
@@ -125,7 +125,11 @@ class Session:
         except UnreachableError as error:
             if error.code != "node_unreachable" or not self.settings.lacks_localnet(network.name):
                 raise
-            raise _no_localnet(f"nothing responds at {network.url}") from error
+            raise UnreachableError(
+                "node_unreachable",
+                f"no localnet of yours is running, and no node responds at {network.url}",
+                hint=f"`{start_command(network.endpoint().port)}` starts one",
+            ) from error
 
     async def deployment(self, client: "SuiClient") -> "Deployment":
         """The package as published on the client's network. Raises `package_not_published`."""
@@ -153,17 +157,16 @@ class Session:
         except NotFoundError as error:
             if not self.settings.lacks_localnet(network.name):
                 raise
-            reason = f"the package is not published on the node at {network.url}"
-            raise _no_localnet(reason) from error
+            raise NotFoundError(
+                "localnet_not_running",
+                f"no localnet of yours is running; the node at {network.url} is not yours, and"
+                " the package is not published there as far as this machine knows",
+                hint=f"`{start_command(network.endpoint().port)}` starts one of yours;"
+                f" to work on that node, run `nexus-tools network use NAME --url {network.url}`",
+            ) from error
 
 
 def _ask_passphrase(alias: str) -> str:
     import click
 
     return str(click.prompt(f"passphrase of the key {alias}", hide_input=True, err=True))
-
-
-def _no_localnet(reason: str) -> UnreachableError:
-    return UnreachableError(
-        "node_unreachable", f"no localnet of yours is running, and {reason}", hint=START_HINT
-    )

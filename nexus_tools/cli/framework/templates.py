@@ -11,7 +11,11 @@ _SUFFIX = ".template"
 def check_empty(folder: Path, *, hint: str) -> None:
     """Raise `folder_not_empty` if there is something in a folder."""
     if folder.exists() and any(folder.iterdir()):
-        raise UsageError("folder_not_empty", f"{folder} exists and is not empty", hint=hint)
+        raise UsageError(
+            "folder_not_empty",
+            f"{folder} exists and is not empty",
+            hint=f"if you made it before, you already have it: continue. Otherwise {hint}",
+        )
 
 
 def write_template(source: Traversable, target: Path, values: dict[str, str]) -> list[Path]:

@@ -32,5 +32,6 @@ PLACES = {
 def command() -> None:
     """A Sui network in one process, for development and tests.
 
-    One localnet runs for each user; commands on the network `localnet` find it by themselves.
+    Commands on the network `localnet` find it by themselves. `start --name NAME` starts another one
+    beside it, which is the network NAME.
     """

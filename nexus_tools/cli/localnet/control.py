@@ -6,8 +6,9 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import DURATION, Session, local, reads
+from nexus_tools.cli.localnet.which import ONE_OF_YOURS, named_localnet
 from nexus_tools.errors import NotNowError, UnreachableError, UsageError
-from nexus_tools.running_localnet import RunningLocalnet, require_localnet
+from nexus_tools.running_localnet import RunningLocalnet
 
 _ADVANCE_CLOCK = "/sui.forking.v1alpha.ForkingService/AdvanceClock"
 _SEPARATOR = "-"
@@ -28,14 +29,15 @@ async def advance_clock(session: Session, duration: int) -> None:
 
 
 @click.command("advance-epoch")
+@ONE_OF_YOURS
 @local
-async def advance_epoch(session: Session) -> None:
+async def advance_epoch(session: Session, network_name: str | None) -> None:
     """End the epoch, and begin the next one.
 
     Fees go to those who have staked; after epochs of a day or more, so does the subsidy of the
     network. `advance-clock` lets a day pass.
     """
-    running = require_localnet()
+    running = named_localnet(session, network_name)
     response = await _post(running, "/advance-epoch", {}, refusal="epoch_change_failed")
     session.output.done(f"epoch {response['epoch']} has begun on the localnet")
     if session.output.as_json:
@@ -43,24 +45,27 @@ async def advance_epoch(session: Session) -> None:
 
 
 @click.command("snapshot")
+@ONE_OF_YOURS
 @local
-async def snapshot(session: Session) -> None:
+async def snapshot(session: Session, network_name: str | None) -> None:
     """Name the present of the localnet, to come back to it with `revert`."""
-    response = await _post(require_localnet(), "/snapshot", {}, refusal=_GONE)
+    running = named_localnet(session, network_name)
+    response = await _post(running, "/snapshot", {}, refusal=_GONE)
     session.output.record({"snapshot": f"{response['checkpoint']}{_SEPARATOR}{response['digest']}"})
 
 
 @click.command()
 @click.argument("name", metavar="SNAPSHOT")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@ONE_OF_YOURS
 @local
-async def revert(session: Session, name: str, *, yes: bool) -> None:
+async def revert(session: Session, name: str, network_name: str | None, *, yes: bool) -> None:
     """Go back to SNAPSHOT: whatever happened since did not happen.
 
     The clock goes back, too. Programs that follow the chain have to connect anew.
     """
     place = _parse_snapshot(name)
-    running = require_localnet()
+    running = named_localnet(session, network_name)
     session.output.confirm(f"Forget all that happened since {name}?", yes=yes)
     await _post(running, "/revert", place, refusal=_GONE)
     session.output.done(f"the localnet is back at {name}")

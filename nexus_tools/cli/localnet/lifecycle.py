@@ -1,25 +1,39 @@
 """The commands that start, show, stop and reset the localnet."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from nexus_tools import environment, units
 from nexus_tools.cli.framework import FRAMEWORK_FROM, Session, local
-from nexus_tools.running_localnet import RunningLocalnet, require_localnet
-
-DEFAULT_PORT = 9000
+from nexus_tools.cli.localnet.which import ONE_OF_YOURS, named_localnet
+from nexus_tools.running_localnet import (
+    USUAL_NAME,
+    USUAL_PORT,
+    RunningLocalnet,
+    check_name,
+    last_localnet,
+    log_file,
+)
 
 
 @click.command()
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
-    default=DEFAULT_PORT,
+    default=USUAL_PORT,
     show_default=True,
     envvar=environment.LOCALNET_PORT,
-    help="The port on 127.0.0.1; 0 takes a free one.",
+    help="The port on 127.0.0.1; 0 takes a free one. With --name, the default is 0.",
+)
+@click.option(
+    "--name",
+    default=USUAL_NAME,
+    show_default=True,
+    help="The name of the localnet. Commands find it with `--network NAME`.",
 )
 @click.option(
     "--state",
@@ -41,9 +55,12 @@ DEFAULT_PORT = 9000
 @click.option("--detach", is_flag=True, help="Run in the background.")
 @click.option("--background", is_flag=True, hidden=True)
 @local
+@click.pass_context
 def start(
+    context: click.Context,
     session: Session,
     port: int,
+    name: str,
     state: Path | None,
     *,
     randomness_seed: str | None,
@@ -55,7 +72,12 @@ def start(
     """Start a localnet, and run it until Ctrl-C; with --detach, in the background."""
     from nexus_tools.cli.localnet.process import Wish, run_localnet, start_detached
 
-    wish = Wish(port, state, randomness_seed, framework_from, protocol_version)
+    if name != USUAL_NAME and context.get_parameter_source("port") != ParameterSource.COMMANDLINE:
+        port = 0
+    check_name(name, session.settings.networks)
+    wish = Wish(name, port, state, randomness_seed, framework_from, protocol_version)
+    if state is None and not background:
+        _warn_of_state(session, name)
     if not detach:
         return run_localnet(session, wish, detached=background)
     with session.output.progress("starting the localnet"):
@@ -65,11 +87,12 @@ def start(
 
 
 @click.command()
+@ONE_OF_YOURS
 @local
-async def status(session: Session) -> None:
+async def status(session: Session, network_name: str | None) -> None:
     """Show where the localnet listens, its chain and its time."""
-    running = require_localnet()
-    session.network_name = "localnet"
+    running = named_localnet(session, network_name)
+    session.network_name = running.name
     async with session.client() as client:
         known = _record(running) if session.output.as_json else _for_people(running)
         record = known | {
@@ -80,12 +103,13 @@ async def status(session: Session) -> None:
 
 
 @click.command()
+@ONE_OF_YOURS
 @local
-def stop(session: Session) -> None:
+def stop(session: Session, network_name: str | None) -> None:
     """Stop the localnet, and wait until it has ended."""
     from nexus_tools.cli.localnet.process import stop_localnet
 
-    running = require_localnet()
+    running = named_localnet(session, network_name)
     with session.output.progress("stopping the localnet"):
         stop_localnet(running)
     session.output.done(f"stopped the localnet at {running.url}")
@@ -95,23 +119,35 @@ def stop(session: Session) -> None:
 
 @click.command()
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@ONE_OF_YOURS
 @local
-def reset(session: Session, *, yes: bool) -> None:
+def reset(session: Session, network_name: str | None, *, yes: bool) -> None:
     """Stop the localnet, remove its state, and start it again as it was started.
 
     It has a new chain then: the package has to be published again.
     """
     from nexus_tools.cli.localnet.process import reset_localnet
 
-    running = require_localnet()
+    running = named_localnet(session, network_name)
     what = f" and delete {running.state}" if running.state else ""
     session.output.confirm(f"Forget everything on {running.url}{what}?", yes=yes)
     with session.output.progress("starting the localnet anew"):
         running = reset_localnet(running)
     for published in (session.settings.deployments, session.settings.upgrade_locks):
-        published.pop("localnet", None)
+        published.pop(running.name, None)
     session.settings.save()
     _report_start(session, running)
+
+
+def _warn_of_state(session: Session, name: str) -> None:
+    """Warn that the last localnet kept its chain, and that this one will not have it."""
+    last = last_localnet(name)
+    if last is not None and last.state is not None and Path(last.state).exists():
+        option = f"--state {shlex.quote(last.state)}"
+        session.output.warn(
+            f"your last localnet kept its chain in {last.state}; this one starts with a new chain."
+            f" To continue the old one, start it with {option}"
+        )
 
 
 def _report_start(session: Session, running: RunningLocalnet) -> None:
@@ -127,10 +163,9 @@ def _for_people(running: RunningLocalnet) -> dict[str, Any]:
 
 
 def _record(running: RunningLocalnet) -> dict[str, Any]:
-    from nexus_tools.cli.localnet.process import log_file
-
-    log = str(log_file()) if running.detached else None
+    log = str(log_file(running.name)) if running.detached else None
     return {
+        "name": running.name,
         "url": running.url,
         "pid": running.pid,
         "state": running.state,

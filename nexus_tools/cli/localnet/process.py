@@ -16,12 +16,12 @@ from typing import IO, TYPE_CHECKING
 
 from nexus_tools.cli.framework import Session, own_command
 from nexus_tools.cli.garbage import collect_seldom
-from nexus_tools.directories import data_directory
 from nexus_tools.errors import NexusError, NotNowError, UsageError
 from nexus_tools.running_localnet import (
     RunningLocalnet,
     announce_localnet,
     become_the_localnet,
+    log_file,
     running_localnet,
 )
 
@@ -32,15 +32,11 @@ _STOP_TIMEOUT_S = 30.0
 _LOOK_AGAIN_S = 0.05
 
 
-def log_file() -> Path:
-    """Where a localnet in the background writes what it has to say."""
-    return data_directory() / "localnet.log"
-
-
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What a localnet is to be, as its user has said."""
 
+    name: str
     port: int
     state: Path | None = None
     randomness_seed: str | None = None
@@ -51,6 +47,7 @@ class Wish:
     def as_options(self) -> list[str]:
         """The options of `localnet start` that say the same."""
         named = {
+            "name": self.name,
             "port": self.port,
             "state": self.state,
             "randomness-seed": self.randomness_seed,
@@ -62,7 +59,7 @@ class Wish:
 
 async def run_localnet(session: Session, wish: Wish, *, detached: bool = False) -> None:
     """Be the localnet until SIGINT or SIGTERM. Raises `localnet_running` if there is another."""
-    become_the_localnet()
+    become_the_localnet(wish.name)
     with _collecting_little_garbage(), _hint_at_free_port():
         localnet = await _started(session, wish)
     try:
@@ -102,6 +99,7 @@ def _as_running(localnet: "Localnet", wish: Wish, *, detached: bool) -> RunningL
         wish.protocol_version,
         localnet.protocol_version,
         dict(localnet.framework),
+        wish.name,
     )
 
 
@@ -163,8 +161,8 @@ def start_detached(wish: Wish) -> RunningLocalnet:
     Raises what the localnet raises when it cannot start.
     """
     command = own_command("localnet", "start", "--background", "--json", *wish.as_options)
-    data_directory().mkdir(parents=True, exist_ok=True)
-    with log_file().open("wb") as log:
+    log_file(wish.name).parent.mkdir(parents=True, exist_ok=True)
+    with log_file(wish.name).open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own program
             command,
             stdin=subprocess.DEVNULL,
@@ -175,9 +173,9 @@ def start_detached(wish: Wish) -> RunningLocalnet:
     assert process.stdout is not None
     with process.stdout:
         _wait_for_document(process.stdout)
-    running = running_localnet()
+    running = running_localnet(wish.name)
     if running is None or running.pid != process.pid:
-        raise _why_not(process.wait())
+        raise _why_not(wish.name, process.wait())
     process.returncode = 0  # it lives on without us: nobody waits for it here
     return running
 
@@ -188,9 +186,9 @@ def _wait_for_document(output: IO[bytes]) -> None:
         pass
 
 
-def _why_not(exit_code: int) -> NexusError:
+def _why_not(name: str, exit_code: int) -> NexusError:
     """The error with which the process ended, from the last line of its log."""
-    log = log_file()
+    log = log_file(name)
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
     kinds = {kind.exit_code: kind for kind in NexusError.__subclasses__()}
     try:
@@ -207,7 +205,7 @@ def stop_localnet(running: RunningLocalnet) -> None:
     """Stop the localnet with SIGTERM, and wait until it has ended. Raises `localnet_stuck`."""
     os.kill(running.pid, signal.SIGTERM)
     deadline = time.monotonic() + _STOP_TIMEOUT_S
-    while running_localnet() == running:
+    while running_localnet(running.name) == running:
         if time.monotonic() > deadline:
             raise NexusError(
                 "localnet_stuck",
@@ -219,7 +217,7 @@ def stop_localnet(running: RunningLocalnet) -> None:
 
 def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
     """Stop, delete the state, start at the same port. Raises `localnet_in_foreground`."""
-    from nexus_tools.localnet.ledger import STATE_FILE_NAME
+    from nexus_tools.localnet.ledger import delete_state
 
     if not running.detached:
         raise NotNowError(
@@ -230,10 +228,10 @@ def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
     stop_localnet(running)
     state = Path(running.state) if running.state else None
     if state is not None:
-        for file in state.glob(f"{STATE_FILE_NAME}*"):
-            file.unlink()
+        delete_state(state)
     return start_detached(
         Wish(
+            running.name,
             running.port,
             state,
             running.randomness_seed,

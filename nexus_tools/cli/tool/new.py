@@ -52,7 +52,7 @@ def command(
 
     tool = ToolFqn.parse(fqn) if fqn else _of_name(name)
     folder = directory or Path(name)
-    check_empty(folder, hint="--directory names another folder")
+    check_empty(folder, hint="name another folder with --directory")
     values = {
         "project": name,
         "fqn": str(tool),

@@ -20,7 +20,6 @@ from nexus_tools.localnet.framework.search import find_packages
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 WHEEL = "sui-sandbox"
-WHEEL_VERSION = "0.22.0"
 FRAMEWORK_VERSION = "1.62.1"
 PROTOCOL_VERSION = 105
 """That of the release: its rules are those of the localnet, if nobody chooses others."""
@@ -32,7 +31,7 @@ FRAMEWORK_NAMES: Mapping[bytes, str] = {
 }
 """The packages of the framework, with the named addresses that sources have for them."""
 
-_HINT = f'pip install "{WHEEL}=={WHEEL_VERSION}"'
+_HINT = "pip install 'nexus-tools[localnet]'"
 _LIBRARY_SUFFIXES = (".so", ".pyd", ".dylib")
 
 DEPENDENCIES: dict[bytes, tuple[bytes, ...]] = {
@@ -91,8 +90,8 @@ def find_library() -> Path:
                 return path
     raise NotFoundError(
         "framework_not_found",
-        f"the Sui framework {FRAMEWORK_VERSION} is read from the wheel {WHEEL},"
-        " which is not installed",
+        f"this needs the extra `localnet`: {WHEEL}, which has the Sui framework"
+        f" {FRAMEWORK_VERSION}, is not installed",
         hint=_HINT,
     )
 

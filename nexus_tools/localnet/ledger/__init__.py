@@ -15,6 +15,7 @@ from nexus_tools.localnet.ledger.ledger import Ledger, Snapshot
 from nexus_tools.localnet.ledger.live_objects import CoinBalance
 from nexus_tools.localnet.ledger.object_index import listing_place, type_order
 from nexus_tools.localnet.ledger.object_versions import PastObjects
+from nexus_tools.localnet.ledger.progress_record import delete_state
 from nexus_tools.localnet.ledger.state import STATE_FILE_NAME, State
 from nexus_tools.localnet.ledger.transaction import (
     BalanceChange,
@@ -42,6 +43,7 @@ __all__ = [
     "Snapshot",
     "State",
     "balance_changes",
+    "delete_state",
     "epoch_gas_used",
     "listing_place",
     "matches",

@@ -24,7 +24,12 @@ from nexus_tools.localnet.ledger.object_versions import (
     read_live,
     read_newest,
 )
-from nexus_tools.localnet.ledger.state import State, damaged
+from nexus_tools.localnet.ledger.progress_record import (
+    Progress,
+    ProgressRecord,
+    require_database,
+)
+from nexus_tools.localnet.ledger.state import STATE_FILE_NAME, State, damaged
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.checkpoint import CheckpointSummary
@@ -59,10 +64,11 @@ class Ledger:
     was used last. A checkpoint is taken in whole or not at all.
     """
 
-    __slots__ = ("_latest", "_live", "_recent", "_state")
+    __slots__ = ("_latest", "_live", "_recent", "_record", "_state")
 
-    def __init__(self, state: State | None = None) -> None:
+    def __init__(self, state: State | None = None, record: ProgressRecord | None = None) -> None:
         self._state = state or State()
+        self._record = record
         self._live = LiveObjects(self._state)
         self._latest: Checkpoint | None = None
         self._recent: OrderedDict[Digest, ExecutedTransaction] = OrderedDict()
@@ -70,10 +76,14 @@ class Ledger:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """The ledger that is kept in a directory, or a new one there. Raises as `State.open`."""
+        """Return the ledger that is kept in a directory, or a new one there.
+
+        Raises as `State.open`, and `state_incomplete` if checkpoints are missing.
+        """
+        require_database(directory, directory / STATE_FILE_NAME)
         state = State.open(directory)
         try:
-            return cls(state)
+            return cls(state, ProgressRecord(directory))
         except BaseException:
             state.close()
             raise
@@ -81,6 +91,8 @@ class Ledger:
     def close(self) -> None:
         """Let the durable log go."""
         self._state.close()
+        if self._record is not None:
+            self._record.close()
 
     def _load(self) -> None:
         number = chain.last_checkpoint_number(self._state)
@@ -89,6 +101,7 @@ class Ledger:
         if number is not None:
             self._latest = self.checkpoint(number)
         self._check_length()
+        self._check_progress()
 
     def _check_length(self) -> None:
         rows = self._state.rows(
@@ -100,6 +113,26 @@ class Ledger:
         )
         if rows[0] != expected:
             raise damaged(self._state.path, "checkpoints or transactions are missing")
+
+    def _check_progress(self) -> None:
+        """Compare with the record, and let it catch up. Raises `state_incomplete`."""
+        record, latest = self._record, self._latest
+        if record is None:
+            return
+        known = record.progress
+        if known and chain.checkpoint_number(self._state, known.digest) != known.number:
+            raise record.incomplete(_end(latest, known.number))
+        if latest is not None:
+            record.move_forward(self._progress(latest.number, latest.digest))
+
+    def _progress(self, number: int, digest: Digest) -> Progress:
+        """Return a checkpoint of this chain as the record has it."""
+        assert self._record is not None
+        if self._record.progress is not None:
+            return Progress(self._record.progress.chain_id, number, digest)
+        genesis = self.summary(0)
+        assert genesis is not None
+        return Progress(genesis.digest(), number, digest)
 
     # --- Objects
 
@@ -229,6 +262,8 @@ class Ledger:
         for transaction in checkpoint.transactions:
             self._perform(transaction)
         self._latest = checkpoint
+        if self._record is not None:
+            self._record.move_forward(self._progress(checkpoint.number, checkpoint.digest))
 
     def _perform(self, transaction: ExecutedTransaction) -> None:
         written = {value.id: value for value in transaction.output_objects}
@@ -288,9 +323,12 @@ class Ledger:
                 hint="take a new snapshot after a revert to an earlier one",
             )
         # First what is durable, then what is in memory: a process that dies between finds the chain
-        # as it was at the snapshot.
+        # as it was at the snapshot. The record comes before the rows: it must not name a checkpoint
+        # that is gone.
         concerned = chain.changed_after(self._state, snapshot.checkpoint)
         gone = [value for value in map(self._live.get, concerned) if value is not None]
+        if self._record is not None:
+            self._record.move_back(self._progress(snapshot.checkpoint, snapshot.digest))
         with self._state.commit():
             chain.delete_after(self._state, snapshot.checkpoint)
             self._write_settings(settings)
@@ -320,6 +358,15 @@ class Ledger:
     def _write_settings(self, settings: Settings | None) -> None:
         for key, value in (settings or {}).items():
             self._state.set_setting(key, value)
+
+
+def _end(latest: Checkpoint | None, number: int) -> str:
+    """Return how the ledger differs from a record that names another checkpoint `number`."""
+    if latest is None:
+        return "its database has no checkpoint"
+    if latest.number < number:
+        return f"it ends at checkpoint {latest.number}"
+    return f"its checkpoint {number} is another one"
 
 
 def _invalid(checkpoint: Checkpoint, reason: str) -> ValidationError:

@@ -82,7 +82,8 @@ class Node:
         """The node of the network that is kept in a directory; without one, of a new network.
 
         A new one begins with `origin`; one that is kept stays as it is. Raises `state_locked`,
-        `state_damaged`, `state_format_unsupported`, `origin_differs`, and as `found_network` does.
+        `state_damaged`, `state_incomplete`, `state_format_unsupported`, `origin_differs`, and as
+        `found_network` does.
         """
         ledger = Ledger.open(directory) if directory else Ledger()
         try:

@@ -2,8 +2,9 @@ import json
 
 import click
 import pytest
+from rich.tree import Tree
 
-from nexus_tools.cli.framework import Output
+from nexus_tools.cli.framework import Output, print_tree
 
 HOSTILE = "good\x1b[2J\x1b]0;owned\x07\r\nbad [red]tool[/red] \u202edne eht"
 
@@ -35,6 +36,47 @@ def test_a_narrow_table_whose_words_fit_stays_a_table(capsys, monkeypatch):
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert "leader   a sentence of many" in lines
     assert "words goes on in" in lines
+
+
+def test_table_outside_a_terminal_has_one_line_for_each_row(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    rows = [{key: f"0x{key * 64} of many words" for key in "abcdef"} for _ in range(3)]
+    Output().table(rows, {key: f"The heading {key}" for key in "abcdef"}, empty="")
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.strip(" ─")]
+    assert len(lines) == 1 + 3
+    assert all(value in lines[1] for value in rows[0].values())
+
+
+def test_tree_outside_a_terminal_has_one_line_for_each_node(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    tree = Tree("root")
+    tree.add("many words " * 50)
+    print_tree(tree)
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+@pytest.mark.parametrize("width", range(67, 140, 7))
+def test_table_in_a_terminal_never_breaks_a_word(capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    row = {
+        "fqn": "xyz.taluslabs.math.arithmetic@1",
+        "state": "suspended, not enough collateral",
+        "price": "0.001 SUI",
+        "slash": "takes effect in three days from now, unless the owner objects",
+    }
+    Output().table([row], {key: key.title() for key in row}, empty="")
+    printed = click.unstyle(capsys.readouterr().out)
+    assert {word for text in row.values() for word in text.split()} <= set(printed.split())
+    assert max(map(len, printed.splitlines())) <= width
+
+
+def test_table_is_printed_as_records_when_another_one_has_no_room(capsys):
+    output = Output()
+    rows, columns = [{"fqn": "xyz.a@1"}], {"fqn": "Tool"}
+    assert output.has_room(rows, columns)
+    output.table(rows, columns, empty="", as_records=True)
+    assert capsys.readouterr().out == "  Tool  xyz.a@1\n\n"
 
 
 def test_with_json_the_text_stays_as_it_is_and_controls_no_terminal_either(capsys):

@@ -5,12 +5,12 @@ import select
 import signal
 import socket
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from nexus_tools.client import Network, SuiClient
 from nexus_tools.localnet.framework import embedded_release, write_release
-from nexus_tools.running_localnet import START_HINT
 from nexus_tools.sui.address import RANDOM, SUI_FRAMEWORK
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import dynamic_field_id
@@ -25,8 +25,8 @@ def detached(home):
     home.run("localnet", "stop")
 
 
-def starts(home, *options):
-    result = home.spawn("localnet", "start", "--detach", "--json", *options)
+def starts(home, *options, **environment):
+    result = home.spawn("localnet", "start", "--detach", "--json", *options, **environment)
     assert result.code == 0, result.stderr
     return result.document
 
@@ -131,7 +131,10 @@ def test_a_clock_cannot_be_advanced_without_a_localnet(home):
     # Somebody else may listen where a localnet is expected.
     nobody = {"NEXUS_TOOLS_LOCALNET_PORT": "1"}
     error = home.run("--json", "localnet", "advance-clock", "1s", **nobody).error
-    assert (error["code"], error["hint"]) == ("node_unreachable", START_HINT)
+    assert (error["code"], error["hint"]) == (
+        "node_unreachable",
+        "`nexus-tools localnet start --detach` starts one",
+    )
     home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
     assert home.fails("localnet", "advance-clock", "1s") == (6, "node_unreachable")
 
@@ -142,7 +145,7 @@ def test_what_a_killed_localnet_left_behind_is_not_mistaken_for_one(detached):
     trace = detached.data / "localnet.json"
     assert json.loads(trace.read_text())["pid"] == detached.pid
     assert detached.fails("localnet", "status") == (3, "localnet_not_running")
-    assert not trace.exists()
+    assert detached.json("network", "list")[0]["url"] == "http://127.0.0.1:9000"
 
 
 def test_a_stale_file_with_the_pid_of_another_process_is_harmless(home):
@@ -166,6 +169,79 @@ def test_the_state_survives_a_restart_and_a_kill(home, tmp_path):
     assert home.json("wallet", "show")["balance_mist"] == balance
     assert home.json("package", "show")["tools"] == 0
     home.json("localnet", "stop")
+
+
+def test_start_refuses_a_state_that_lost_its_data(home, tmp_path):
+    state = tmp_path / "state"
+    with process_end(starts(home, "--port", "0", "--state", state)["pid"]):
+        home.json("localnet", "stop")
+    (state / "ledger.sqlite").write_bytes(b"")
+    result = home.spawn("localnet", "start", "--port", "0", "--state", state, "--detach", "--json")
+    assert (result.code, result.error["code"]) == (7, "state_incomplete")
+    Path(result.error["hint"].rpartition("delete ")[2]).unlink()
+    starts(home, "--port", "0", "--state", state)
+    home.json("localnet", "stop")
+
+
+def test_start_names_the_extra_when_it_is_not_installed(home, tmp_path):
+    missing = "import sys\nsys.modules |= dict.fromkeys(('sui_sandbox', 'py_arkworks_bls12381'))\n"
+    (tmp_path / "sitecustomize.py").write_text(missing)
+    result = home.spawn(
+        *("localnet", "start", "--port", "0", "--detach", "--json"), PYTHONPATH=str(tmp_path)
+    )
+    assert (result.code, result.error["code"]) == (3, "framework_not_found")
+    assert result.error["hint"] == "pip install 'nexus-tools[localnet]'"
+
+
+@pytest.mark.parametrize("ends", ["killed", "stopped"])
+def test_start_without_state_warns_of_the_chain_that_was_kept(home, tmp_path, ends):
+    state = tmp_path / "the state"
+    first = starts(home, "--port", "0", "--state", state)
+    with process_end(first["pid"]):
+        if ends == "killed":
+            os.kill(first["pid"], signal.SIGKILL)
+        else:
+            home.json("localnet", "stop")
+    second = home.spawn("localnet", "start", "--port", "0", "--detach")
+    assert second.code == 0
+    assert f"--state '{state}'" in second.stderr
+    home.json("localnet", "stop")
+    third = home.spawn("localnet", "start", "--port", "0", "--detach")
+    assert "--state" not in third.stderr
+    home.json("localnet", "stop")
+
+
+def test_second_localnet_runs_beside_the_first_under_its_name(detached):
+    starts(detached, "--name", "second", NEXUS_TOOLS_LOCALNET_PORT="1")
+    first, second = (
+        detached.json("localnet", "status", "-n", name) for name in ("localnet", "second")
+    )
+    assert first["url"] != second["url"]
+    assert first["chain_id"] != second["chain_id"]
+    networks = {each["name"]: each["url"] for each in detached.json("network", "list")}
+    assert networks["second"] == second["url"]
+    detached.json("wallet", "new", "author")
+    detached.json("localnet", "faucet", "-n", "second")
+    assert detached.json("wallet", "show")["balance_mist"] == 0
+    assert detached.json("wallet", "show", "-n", "second")["balance_mist"] > 0
+    before = detached.json("localnet", "advance-epoch", "-n", "second")["epoch"]
+    assert detached.json("localnet", "advance-epoch")["epoch"] == before
+    detached.json("network", "use", "second")
+    assert detached.json("localnet", "status")["name"] == "second"
+    with process_end(second["pid"]):
+        detached.json("localnet", "stop")
+    assert detached.fails("localnet", "status") == (3, "localnet_not_running")
+    unknown = detached.run("wallet", "show", "--json")
+    assert (unknown.code, unknown.error["code"]) == (3, "network_unknown")
+    assert "localnet start --detach --name second" in unknown.error["hint"]
+    detached.json("network", "use", "localnet")
+    assert detached.json("localnet", "status")["pid"] == first["pid"]
+
+
+@pytest.mark.parametrize("name", ["", "Two", "../up", "testnet", "own"])
+def test_start_refuses_a_name_that_is_not_free(home, name):
+    home.configure(networks={"own": {"url": "http://127.0.0.1:1"}})
+    assert home.fails("localnet", "start", "--name", name) == (2, "localnet_name_invalid")
 
 
 def test_reset_begins_a_new_chain_at_the_same_place(home, tmp_path):

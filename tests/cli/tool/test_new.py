@@ -87,6 +87,7 @@ def test_a_folder_with_something_in_it_is_left_alone(home, tmp_path):
     (tmp_path / "greeter" / "mine.txt").write_text("mine")
     result = home.run("tool", "new", "greeter", "--directory", tmp_path / "greeter", "--json")
     assert (result.code, result.error["code"]) == (2, "folder_not_empty")
+    assert "you already have it: continue" in result.error["hint"]
     assert "--directory" in result.error["hint"]
     assert [path.name for path in (tmp_path / "greeter").iterdir()] == ["mine.txt"]
 

@@ -1,7 +1,7 @@
 """A session with the network as any user of pysui would have it; prints what it saw as JSON.
 
 It knows nothing of this project: the folder with the compiled package and the URL of the network
-are its arguments. Only pysui's channel is replaced, as pysui insists on TLS.
+are its arguments. The client gets a channel without TLS, as docs/guides/sui-and-pysui.md shows.
 """
 
 import asyncio

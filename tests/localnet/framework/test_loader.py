@@ -56,10 +56,11 @@ def test_wheel_is_read_without_being_imported():
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_missing_wheel_is_named(monkeypatch):
+def test_missing_wheel_is_named_with_the_extra_that_brings_it(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(NotFoundError, match=r"sui-sandbox, which is not installed.*0\.22\.0"):
+    with pytest.raises(NotFoundError, match=r"sui-sandbox.* is not installed") as caught:
         loader.find_library()
+    assert caught.value.hint == "pip install 'nexus-tools[localnet]'"
 
 
 def test_other_framework_is_refused_with_the_version_that_is_wanted(monkeypatch, tmp_path):

@@ -1,0 +1,46 @@
+"""The layout of tables: words stay whole, and columns are as wide as there is room."""
+
+from collections.abc import Sequence
+from typing import Any
+
+Cells = Sequence[Sequence[str]]
+"""Rows of texts; the first row has the headings."""
+
+_GAP, _EDGES = 3, 2
+"""Columns that a table takes between two columns of text, and at both edges together."""
+
+
+def table_for(cells: Cells, width: int) -> Any:
+    """Return a `rich.table.Table`, or None if a word would not fit into its column.
+
+    Texts of several words are wrapped where the rows are wider than `width`. For example, columns
+    that need 66 and 80 characters share 100 as 66 and 29 if no word of the second is longer.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
+    from rich.table import Table
+
+    columns = list(zip(*cells, strict=True))
+    natural = [max(map(cell_len, column)) for column in columns]
+    least = [max(cell_len(word) for text in column for word in text.split()) for column in columns]
+    gaps = _GAP * (len(columns) - 1) + _EDGES
+    if sum(least) + gaps > width:
+        return None
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    widths = _shared(least, natural, width - gaps)
+    for heading, column_width in zip(cells[0], widths, strict=True):
+        table.add_column(heading, width=column_width, overflow="fold")
+    for row in cells[1:]:
+        table.add_row(*row)
+    return table
+
+
+def _shared(least: list[int], natural: list[int], width: int) -> list[int]:
+    """Give each column its least width, and share the rest: small wants are met first."""
+    widths, rest = list(least), width - sum(least)
+    wants = sorted(range(len(least)), key=lambda place: natural[place] - least[place])
+    for turn, place in enumerate(wants):
+        more = min(natural[place] - least[place], rest // (len(wants) - turn))
+        widths[place] += more
+        rest -= more
+    return widths

@@ -1,0 +1,62 @@
+"""Files of the repository that pages link to: the site has copies, since it has no repository."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from documents.page import ROOT
+
+PAGES_OF = {
+    "README.md": "about.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+}
+"""Files outside of `docs` that are pages of the site."""
+FOLDER = "files"
+
+_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:)([^)#\s]+)([^)]*)\)")
+_IGNORED = shutil.ignore_patterns("__pycache__", ".pytest_cache", "build")
+
+
+class OutsideFiles:
+    """Turns links to files outside of `docs` into links to copies below `pages`."""
+
+    def __init__(self, pages: Path) -> None:
+        self._pages = pages
+
+    def rewrite(self, text: str, source: Path, page: str) -> str:
+        """Return the text of the file `source` in the repository as it is on the site at `page`."""
+
+        def link(match: re.Match[str]) -> str:
+            label, place, anchor = match.groups()
+            target = Path(os.path.normpath(source.parent / place))
+            if not target.exists():
+                return match[0]
+            on_site = self._place(target.relative_to(ROOT))
+            return f"[{label}]({os.path.relpath(on_site, Path(page).parent)}{anchor})"
+
+        return _LINK.sub(link, text)
+
+    def _place(self, target: Path) -> str:
+        """Return where a file is on the site; what is no page is copied, folders as archives."""
+        if target.parts[0] == "docs":
+            return target.relative_to("docs").as_posix()
+        if target.as_posix() in PAGES_OF:
+            return PAGES_OF[target.as_posix()]
+        place = self._pages / FOLDER / target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not (ROOT / target).is_dir():
+            shutil.copy(ROOT / target, place)
+            return f"{FOLDER}/{target.as_posix()}"
+        return f"{FOLDER}/{self._archive(target)}"
+
+    def _archive(self, target: Path) -> str:
+        """Pack a folder, with the path that commands of the pages give it."""
+        place = self._pages / FOLDER / f"{target}.zip"
+        if not place.exists():
+            staged = self._pages / FOLDER / "staged"
+            shutil.copytree(ROOT / target, staged / target, ignore=_IGNORED)
+            shutil.make_archive(str(place.with_suffix("")), "zip", staged)
+            shutil.rmtree(staged)
+        return f"{target.as_posix()}.zip"

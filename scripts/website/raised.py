@@ -1,0 +1,222 @@
+"""The errors that the code raises, read from its syntax: class, code, message and hint of each."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import nexus_tools
+from nexus_tools import errors
+
+PACKAGE = Path(nexus_tools.__file__).parent
+KINDS = {
+    kind.__name__: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, errors.NexusError)
+}
+
+_DEPTH = 6
+_CONCERNED = re.compile(rf"\b(?:{'|'.join(KINDS)}|hint)\b")
+"""A module without one of these words raises no error, and gives no other module a text for one."""
+_PASSED_ON = ("as_typed", "plain", "str", "with_wallets")
+"""Functions whose text is that of their first argument."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Scope = dict[str, "tuple[ast.expr, Scope]"]
+"""Names with the expressions that they stand for, and what names mean in these."""
+
+
+@dataclass(frozen=True, order=True)
+class Raised:
+    """An error somewhere in the code. A text is empty if it is known at run time alone."""
+
+    code: str
+    message: str
+    hint: str
+
+
+@cache
+def raised_by_kind() -> dict[str, frozenset[Raised]]:
+    """Return all errors with a code that is written down, by the name of their class."""
+    found: dict[str, set[Raised]] = {name: set() for name in KINDS}
+    texts = (path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
+    modules = [_Module(ast.parse(text)) for text in texts if _CONCERNED.search(text)]
+    defined = Counter(name for module in modules for name in module.functions)
+    calls: dict[str, list[_Call]] = {}
+    for call in (call for module in modules for call in module.calls):
+        if defined[_name(call.node.func)] == 1:
+            calls.setdefault(_name(call.node.func), []).append(call)
+    for module in modules:
+        for kind, raised in module.raised(calls):
+            found[kind].add(raised)
+    return {kind: frozenset(raised) for kind, raised in found.items()}
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call, the function that it stands in, and what names mean there."""
+
+    node: ast.Call
+    function: Function | None
+    scope: Scope
+
+
+class _Module:
+    """The functions and calls of a module, and the texts that its expressions stand for."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.functions = {each.name: each for each in ast.walk(tree) if isinstance(each, Function)}
+        self._constants: dict[str, tuple[ast.expr, Scope]] = {}
+        self._constants |= _assigned(tree.body, self._constants)
+        self.calls = list(self._calls_in(tree, None, self._constants))
+
+    def raised(self, elsewhere: Mapping[str, list[_Call]]) -> Iterator[tuple[str, Raised]]:
+        """Read each error; one for each caller of a function that takes its texts from callers.
+
+        `elsewhere` has calls in other modules, by names that one function alone has.
+        """
+        for call in self.calls:
+            kind, arguments = _name(call.node.func), call.node.args
+            if kind not in KINDS or len(arguments) < 2:
+                continue
+            code, message = arguments[:2]
+            if isinstance(code, ast.Constant) and isinstance(code.value, str):
+                hint = _keyword(call.node, "hint") or ast.Constant("")
+                for scope in self._scopes(call, elsewhere, message, hint):
+                    texts = (self._whole(one, scope) for one in (message, hint))
+                    yield kind, Raised(code.value, *texts)
+
+    def _scopes(
+        self, call: _Call, elsewhere: Mapping[str, list[_Call]], *texts: ast.expr
+    ) -> Iterator[Scope]:
+        names = {each.id for text in texts for each in ast.walk(text) if isinstance(each, ast.Name)}
+        function = call.function
+        callers = []
+        if function is not None and names & {*_parameters(function)} - call.scope.keys():
+            callers = [each for each in self.calls if _name(each.node.func) == function.name]
+            callers = callers or elsewhere.get(function.name, [])
+        yield from (_bound(function, each) | call.scope for each in callers if function)
+        if not callers:
+            yield call.scope
+
+    def _calls_in(
+        self, parent: ast.AST, function: Function | None, scope: Scope
+    ) -> Iterator[_Call]:
+        for node in ast.iter_child_nodes(parent):
+            if isinstance(node, Function):
+                yield from self._calls_in(node, node, self._inside(node, scope))
+            else:
+                if isinstance(node, ast.Call):
+                    yield _Call(node, function, scope)
+                yield from self._calls_in(node, function, scope)
+
+    def _inside(self, function: Function, outer: Scope) -> Scope:
+        """Return what names mean in a function: its own come before those around it."""
+        own = {*_parameters(function)}
+        scope = {name: value for name, value in outer.items() if name not in own}
+        scope |= _assigned(list(ast.walk(function)), scope)
+        return scope
+
+    # --- Texts
+
+    def _whole(self, node: ast.expr, scope: Scope) -> str:
+        """Return the text, or nothing if all of it is known at run time alone."""
+        text = self._text(node, scope, _DEPTH)
+        words = re.sub(r"\{[^{}]*\}", "", text)
+        return text if re.search(r"\w\w", words.replace("and", "")) else ""
+
+    def _text(self, node: ast.expr, scope: Scope, depth: int) -> str:
+        """Return what an expression says. Of several alternatives it is the first."""
+        text = f"{{{_words(node)}}}"
+        match node:
+            case ast.Constant(value=str(value) | int(value) | float(value)):
+                text = str(value)
+            case ast.JoinedStr(values=values):
+                text = "".join(self._text(value, scope, depth) for value in values)
+            case ast.FormattedValue(value=value):
+                text = self._placed(value, scope, depth)
+            case ast.IfExp(body=first) | ast.BoolOp(values=[first, *_]):
+                text = self._text(first, scope, depth)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                text = self._text(left, scope, depth) + self._text(right, scope, depth)
+            case ast.Name(id=name) if depth and name in scope:
+                text = self._text(*scope[name], depth - 1)
+            case ast.Call() if depth:
+                text = self._result(node, scope, depth - 1)
+        return text
+
+    def _placed(self, value: ast.expr, scope: Scope, depth: int) -> str:
+        """Return a part of a text: a name in braces, unless it stands for a constant."""
+        known = scope.get(value.id) if isinstance(value, ast.Name) else None
+        if known is not None and isinstance(known[0], ast.Constant):
+            return self._text(value, scope, depth)
+        return f"{{{_words(value)}}}"
+
+    def _result(self, call: ast.Call, scope: Scope, depth: int) -> str:
+        """Return what a function of the module gives, or one that passes a text on."""
+        name = _name(call.func)
+        if name == "suggestion" and (otherwise := _keyword(call, "otherwise")):
+            return self._text(otherwise, scope, depth)
+        if name in _PASSED_ON and call.args:
+            return self._text(call.args[0], scope, depth)
+        function = self.functions.get(name)
+        returns = [] if function is None else _returned(function)
+        if function is None or not returns:
+            return f"{{{_words(call)}}}"
+        inner = self._inside(function, scope) | _bound(function, _Call(call, None, scope))
+        return self._text(returns[0], inner, depth)
+
+
+def _assigned(statements: list[ast.stmt] | list[ast.AST], scope: Scope) -> Scope:
+    """Return the first value of each name, and for `a, b = 1, 2` that of each."""
+    found: dict[str, tuple[ast.expr, Scope]] = {}
+    for each in statements:
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found.setdefault(name, (value, scope))
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                for target, value in zip(names, values, strict=False):
+                    found.setdefault(_name(target), (value, scope))
+    return found
+
+
+def _bound(function: Function, call: _Call) -> dict[str, tuple[ast.expr, Scope]]:
+    """Return the arguments of a call by the names of the parameters."""
+    names = [name for name in _parameters(function) if name not in ("self", "cls")]
+    given = dict(zip(names, call.node.args, strict=False))
+    given |= {each.arg: each.value for each in call.node.keywords if each.arg in names}
+    return {name: (value, call.scope) for name, value in given.items()}
+
+
+def _parameters(function: Function) -> Iterator[str]:
+    arguments = function.args
+    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        yield each.arg
+
+
+def _returned(function: Function) -> list[ast.expr]:
+    return [
+        each.value
+        for each in ast.walk(function)
+        if isinstance(each, ast.Return) and each.value is not None
+    ]
+
+
+def _keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((each.value for each in call.keywords if each.arg == name), None)
+
+
+def _name(node: ast.expr) -> str:
+    """Return the last name of a function or a target; empty if it has none."""
+    return getattr(node, "attr", None) or getattr(node, "id", None) or ""
+
+
+def _words(node: ast.expr) -> str:
+    """Return the last name in an expression as words: `self._parent_url` is `parent url`."""
+    if isinstance(node, ast.Call) and _name(node.func) in ("len", "min", "max", "sum", "count"):
+        return "number"
+    names = [_name(each) for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Name)]
+    return names[0].strip("_").replace("_", " ") if names else "number"
