@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from nexus_tools.client.coin_merging import OnMerge
 from nexus_tools.client.connection import Connection, Patience, check_chain, mask
 from nexus_tools.client.epoch import read_epoch
 from nexus_tools.client.gas import MAX_BUDGET_MIST
@@ -51,8 +52,9 @@ class SuiClient:
 
     Use it in `async with`. `parallel` transactions of the signer are on their way at once, if it
     has as many gas coins and they name no owned object in common; those that the address balance
-    pays for (`gas=GasSource.ADDRESS_BALANCE`) are not counted. Every method may raise
-    `UnreachableError`.
+    pays for (`gas=GasSource.ADDRESS_BALANCE`) are not counted. If a transaction needs more coins
+    than fit in it, others merge coins first; `on_merge` receives each, which is logged otherwise.
+    Every method may raise `UnreachableError`.
     """
 
     def __init__(
@@ -62,18 +64,22 @@ class SuiClient:
         *,
         parallel: int = 1,
         patience: Patience | None = None,
+        on_merge: OnMerge | None = None,
     ) -> None:
         self.network = network
         self.connection = Connection(network, patience)
         self._known = KnownObjects()
         self._signer = signer
         self._parallel = parallel
+        self._on_merge = on_merge
         self._sender: Sender | None = None
 
     async def __aenter__(self) -> Self:
         self.connection.open()
         if self._signer is not None:
-            self._sender = Sender(self.connection, self._known, self._signer, self._parallel)
+            self._sender = Sender(
+                self.connection, self._known, self._signer, self._parallel, self._on_merge
+            )
         try:
             await self._check_chain()
         except BaseException:
@@ -230,6 +236,16 @@ class SuiClient:
         `address_balances_off` or `signer_missing`.
         """
         return await self._require_sender().execute(builder, budget, gas)
+
+    async def merge_coins(self) -> tuple[Executed, ...]:
+        """Merge the signer's coins of SUI, in as many transactions as it takes.
+
+        Coins that hold less than the gas of merging them are left. Raises as `execute`.
+        """
+        merged: list[Executed] = []
+        while (executed := await self._require_sender().merge()) is not None:
+            merged.append(executed)
+        return tuple(merged)
 
     # --- Transactions that go from hand to hand
 
