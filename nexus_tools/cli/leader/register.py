@@ -4,7 +4,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.collateral import terms_in_words
-from nexus_tools.cli.framework import AMOUNT, Session, carry_out, complete_keys, report, writes
+from nexus_tools.cli.framework import ACCOUNT, AMOUNT, Session, carry_out, report, writes
 from nexus_tools.cli.leader.own import run_command
 from nexus_tools.cli.signing_key import read_public_key
 
@@ -20,8 +20,7 @@ from nexus_tools.cli.signing_key import read_public_key
     "--worker",
     "workers",
     multiple=True,
-    metavar="ADDRESS|ALIAS",
-    shell_complete=complete_keys,
+    type=ACCOUNT,
     help="Who closes invocations in its name; may be repeated. By default the key that signs.",
 )
 @click.option(
