@@ -6,7 +6,7 @@ keep theirs: who has one of those need not import a key, nor name a node once mo
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -146,6 +146,8 @@ class Settings:
 
     def locate_network(self, name: str | None = None) -> "Found[Network]":
         """As `find_network`, and where it was found."""
+        from msgspec import structs
+
         name = name or self.network
         found = nearest(self._network_places(), lambda network: network.name == name)
         if not found:
@@ -157,7 +159,8 @@ class Settings:
                 hint=suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK),
             )
         require_one(found, "network", name, lambda network: network.url)
-        return found[0]
+        network = structs.replace(found[0].what, has_profile=True)
+        return replace(found[0], what=network)
 
     def all_networks(self, report: Report) -> "list[Found[Network]]":
         """The networks that can be found by name; of those that share one, the nearest.

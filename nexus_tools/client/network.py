@@ -11,13 +11,16 @@ class Network(Struct, frozen=True):
     """A Sui network by name, with the URL of a node that speaks gRPC.
 
     `faucet_url` is the root of a faucet, where there is one. `chain_id` is the digest of the first
-    checkpoint in base58; where it is given, a client refuses a node of another chain.
+    checkpoint in base58; where it is given, a client refuses a node of another chain. With
+    `has_profile`, the settings of this machine lead from the name to this network: hints name it in
+    commands. The name of a localnet in a program leads to another one, if to any.
     """
 
     name: str
     url: str
     faucet_url: str | None = None
     chain_id: str | None = None
+    has_profile: bool = False
 
     @property
     def is_localnet(self) -> bool:

@@ -8,10 +8,11 @@ from typing import Self
 from nexus_tools.client.coin_merging import OnMerge
 from nexus_tools.client.connection import Connection, Patience, check_chain, mask
 from nexus_tools.client.epoch import read_epoch
+from nexus_tools.client.faucet import how_to_fund
 from nexus_tools.client.gas import MAX_BUDGET_MIST
 from nexus_tools.client.keys import Signer
 from nexus_tools.client.network import Network
-from nexus_tools.client.purse import GasSource
+from nexus_tools.client.purse import GasSource, ShortageError
 from nexus_tools.client.reads import (
     BATCH_OBJECTS,
     Balance,
@@ -187,6 +188,18 @@ class SuiClient:
     async def balance_parts(self, owner: Address, coin_type: TypeTag = SUI) -> Balance:
         """How much of it is in coins, and how much in the address balance."""
         return await read_balance(self.connection, owner, coin_type)
+
+    async def check_balance(self, required_mist: int, gas_mist: int = 0) -> None:
+        """Raise `not_enough_sui` if the signer has less than `required_mist`.
+
+        Call it before the first of several transactions. The error names `gas_mist` besides.
+        """
+        available = await self.balance(self.address)
+        if available < required_mist:
+            error = ShortageError(required_mist + gas_mist, available, gas_mist)
+            lacking = error.details["lacking_mist"]
+            error.hint = how_to_fund(self.network, self.address, lacking)
+            raise error
 
     async def coins(self, owner: Address, coin_type: TypeTag = SUI) -> tuple[Coin, ...]:
         """The coins of an address."""

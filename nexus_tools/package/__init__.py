@@ -5,7 +5,7 @@ with them are the verbs of `registry`.
 """
 
 from nexus_tools.package.aborts import code_of, explain_abort, kind_of
-from nexus_tools.package.compiled import CompiledPackage, load_package, load_workflows
+from nexus_tools.package.compiled import CompiledPackage, load_package, load_workflows, our_packages
 from nexus_tools.package.deployment import PACKAGE_NAMES, Deployment, Part
 from nexus_tools.package.discovery import find_workflows, newest
 from nexus_tools.package.events import RegistryEvent, event_filter, parse_event
@@ -62,6 +62,7 @@ __all__ = [
     "make_ports",
     "name_id",
     "newest",
+    "our_packages",
     "parse_event",
     "ports_of",
     "publish",
