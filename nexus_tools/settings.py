@@ -6,7 +6,7 @@ keep theirs: who has one of those need not import a key, nor name a node once mo
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +25,7 @@ from nexus_tools.passphrase import Passphrase
 from nexus_tools.private_file import write_private
 from nexus_tools.running_localnet import running_localnet
 from nexus_tools.spelling import suggestion
+from nexus_tools.text_file import read_text
 from nexus_tools.units import parse_timeout
 
 if TYPE_CHECKING:
@@ -146,8 +147,6 @@ class Settings:
 
     def locate_network(self, name: str | None = None) -> "Found[Network]":
         """As `find_network`, and where it was found."""
-        from msgspec import structs
-
         name = name or self.network
         found = nearest(self._network_places(), lambda network: network.name == name)
         if not found:
@@ -159,8 +158,7 @@ class Settings:
                 hint=suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK),
             )
         require_one(found, "network", name, lambda network: network.url)
-        network = structs.replace(found[0].what, has_profile=True)
-        return replace(found[0], what=network)
+        return found[0]
 
     def all_networks(self, report: Report) -> "list[Found[Network]]":
         """The networks that can be found by name; of those that share one, the nearest.
@@ -173,6 +171,14 @@ class Settings:
             found += [each for each in place if each.what.name not in taken]
         return found
 
+    def hidden_networks(self) -> "list[Found[Network]]":
+        """Return the networks of other programs whose name means another network here."""
+        ours, known, elsewhere = self._network_places(lambda _: None)
+        used = {each.what.name: each.what.url for each in (*known, *ours)}
+        return [
+            each for each in elsewhere if used.get(each.what.name, each.what.url) != each.what.url
+        ]
+
     def _network_places(self, report: Report | None = None) -> "Iterator[Iterator[Found[Network]]]":
         """Ours before those that everyone knows before those of other programs."""
         yield self._our_networks()
@@ -183,25 +189,20 @@ class Settings:
         from nexus_tools.client import Network
 
         for name, profile in self.networks.items():
-            yield Found(Network(name=name, **profile), OURS, self.config_file)
+            yield Found(Network(name=name, has_profile=True, **profile), OURS, self.config_file)
         running = running_localnet()
         if running is not None and "localnet" not in self.networks:
-            yield Found(Network("localnet", running.url, running.url), OURS)
+            yield Found(Network("localnet", running.url, running.url, has_profile=True), OURS)
 
     def _known_networks(self) -> "Iterator[Found[Network]]":
-        from nexus_tools.client import NETWORKS
-
-        for network in NETWORKS.values():
-            yield Found(self._where_expected(network), WELL_KNOWN)
-
-    def _where_expected(self, network: "Network") -> "Network":
         """A localnet that is not running would be started at the port that the environment says."""
-        from nexus_tools.client import Network
+        from nexus_tools.client import LOCALNET, NETWORKS, Network
 
-        if network.name != "localnet" or self.localnet_port in (None, "0"):
-            return network
-        url = f"http://127.0.0.1:{self.localnet_port}"
-        return Network("localnet", url, url)
+        port = self.localnet_port
+        url = LOCALNET.url if port in (None, "0") else f"http://127.0.0.1:{port}"
+        local = Network("localnet", url, url, has_profile=True)
+        for network in (NETWORKS | {"localnet": local}).values():
+            yield Found(network, WELL_KNOWN)
 
     def lacks_localnet(self, network: str) -> bool:
         """Whether a network is the localnet that this user would have to start first."""
@@ -375,7 +376,7 @@ class Settings:
         import tomllib
 
         try:
-            document = tomllib.loads(self.config_file.read_text(encoding="utf-8"))
+            document = tomllib.loads(read_text(self.config_file))
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:

@@ -53,9 +53,16 @@ class Endpoint(Struct, frozen=True):
 
 
 LOCALNET = Network("localnet", "http://127.0.0.1:9000", "http://127.0.0.1:9000")
-DEVNET = Network("devnet", "https://fullnode.devnet.sui.io:443", "https://faucet.devnet.sui.io")
-TESTNET = Network("testnet", "https://fullnode.testnet.sui.io:443", "https://faucet.testnet.sui.io")
-MAINNET = Network("mainnet", "https://fullnode.mainnet.sui.io:443")
+DEVNET = Network(
+    "devnet", "https://fullnode.devnet.sui.io:443", "https://faucet.devnet.sui.io", has_profile=True
+)
+TESTNET = Network(
+    "testnet",
+    "https://fullnode.testnet.sui.io:443",
+    "https://faucet.testnet.sui.io",
+    has_profile=True,
+)
+MAINNET = Network("mainnet", "https://fullnode.mainnet.sui.io:443", has_profile=True)
 
 NETWORKS = {network.name: network for network in (LOCALNET, DEVNET, TESTNET, MAINNET)}
 """The networks that everyone knows, by name."""

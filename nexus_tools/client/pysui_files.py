@@ -13,12 +13,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from nexus_tools.client.keys import KeyPair
 from nexus_tools.client.network import Network
 from nexus_tools.client.wallet import Account
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
 from nexus_tools.sui.address import Address
+from nexus_tools.text_file import without_mark
 
 _GRPC = 2
 _UNSAID = 3  # pysui then goes by the name of the group
@@ -77,7 +79,8 @@ class PysuiFiles:
     def networks(self) -> tuple[Network, ...]:
         """The profiles of the groups that speak gRPC. Raises `pysui_files_invalid`."""
         groups = (group for group in self._config.groups if group.speaks_grpc)
-        return tuple(_network(profile) for group in groups for profile in group.profiles)
+        profiles = (profile for group in groups for profile in group.profiles)
+        return tuple(replace(_network(profile), has_profile=True) for profile in profiles)
 
     @property
     def accounts(self) -> tuple[Account, ...]:
@@ -104,7 +107,7 @@ class PysuiFiles:
     @cached_property
     def _config(self) -> _PysuiConfig:
         try:
-            return msgspec.json.decode(self.file.read_bytes(), type=_PysuiConfig)
+            return msgspec.json.decode(without_mark(self.file.read_bytes()), type=_PysuiConfig)
         except FileNotFoundError:
             return _PysuiConfig()
         except (OSError, msgspec.MsgspecError) as error:

@@ -6,7 +6,6 @@ import shlex
 
 import pytest
 
-from nexus_tools.errors import NotNowError
 from nexus_tools.localnet import ThreadedLocalnet
 
 DIVIDE = "xyz.example.math.divide@1"
@@ -110,13 +109,3 @@ def test_the_message_names_the_amount_and_the_gas(poor):
     error = poor.run("wallet", "transfer", "friend", "1", "--yes", "--json").error
     words = r"the wallet has 0 SUI, and this needs about 1\.01\S* SUI: 1 SUI and up to 0\.01\S* SUI"
     assert re.match(words, error["message"])
-
-
-def test_a_program_without_sui_is_not_led_to_the_network_of_the_command_line(localnet, wallet):
-    """The command line has a network `localnet`, too, which is not the one of this process."""
-    poor = wallet.another(0)
-    with pytest.raises(NotNowError) as caught:
-        localnet.run(poor.nexus.leaders.register("lee"))
-    assert caught.value.code == "not_enough_sui"
-    assert "nexus-tools localnet" not in caught.value.hint
-    assert str(poor.client.address) in caught.value.hint

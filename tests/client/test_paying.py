@@ -362,8 +362,8 @@ async def test_coins_do_not_help_where_the_address_balance_pays_alone(client, gi
         await client.execute(read_clock(), budget=BUDGET, gas=GasSource.ADDRESS_BALANCE)
     assert caught.value.code == "not_enough_sui"
     assert caught.value.details["lacking_mist"] == 1
-    transfer = f"nexus-tools wallet transfer {client.address} 0.001 --deposit"
-    assert transfer in caught.value.hint
+    deposit = f"deposit 0.000000001 SUI or more in the address balance of {client.address}"
+    assert deposit in caught.value.hint
 
 
 async def test_a_balance_that_shrank_meanwhile_is_told_of(client, give):

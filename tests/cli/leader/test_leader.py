@@ -135,8 +135,8 @@ def test_what_is_there_and_needed_and_lacking_is_named(new_home, publisher, chai
     user = new_home("poor", publisher)
     chain.fund(user.wallet.signer().address, 10_000_500_000)
     message = user.run("leader", "register", "--yes", "--json").error["message"]
-    assert "10.0005 SUI free" in message
-    assert "lacking" in message
+    assert "the wallet has 10.0005 SUI, and this needs about 10.0" in message
+    assert ": 10 SUI and up to 0.0" in message
 
 
 def test_among_several_leaders_one_has_to_be_named(author, leader, chain):
