@@ -6,6 +6,7 @@ keep theirs: who has one of those need not import a key, nor name a node once mo
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -161,10 +162,7 @@ class Settings:
         return found[0]
 
     def all_networks(self, report: Report) -> "list[Found[Network]]":
-        """The networks that can be found by name; of those that share one, the nearest.
-
-        `report` is told of each file of another program that cannot be read.
-        """
+        """Return the nearest network of each name; `report` receives unreadable files."""
         found: list[Found[Network]] = []
         for place in self._network_places(report):
             taken = {each.what.name for each in found}
@@ -249,12 +247,13 @@ class Settings:
         return [each for place in self._account_places(report) for each in place]
 
     def _account_places(self, report: Report | None = None) -> "Iterator[Iterable[Found[Account]]]":
-        yield self._our_accounts()
-        yield self._find_elsewhere(lambda files: files.accounts, report)
-
-    def _our_accounts(self) -> "list[Found[Account]]":
         wallet = self.open_wallet()
-        return [Found(account, OURS, wallet.path) for account in wallet.accounts()]
+        yield [Found(account, OURS, wallet.path) for account in wallet.accounts()]
+        yield self._find_elsewhere(lambda files: files.accounts, report)
+        if report is not None:
+            for files in (wallet, *self._elsewhere.values()):
+                with suppress(ValidationError):  # it is reported already
+                    list(map(report, files.unreadable))
 
     def _active_account(self) -> "Found[Account]":
         wallet = self.open_wallet()
@@ -395,5 +394,5 @@ class Settings:
         return value
 
     def _invalid(self, reason: str, hint: str = "") -> UsageError:
-        hint = hint or "correct or delete the file"
-        return UsageError("config_invalid", f"{self.config_file}: {reason}", hint=hint)
+        message, hint = f"{self.config_file}: {reason}", hint or "correct or delete the file"
+        return UsageError("config_invalid", message, hint=hint)

@@ -59,10 +59,13 @@ class _Group(Struct, frozen=True):
         unsaid = self.protocol == _UNSAID and self.group_name == _GRPC_GROUP
         return unsaid or self.protocol == _GRPC
 
-    def read_keys(self) -> Iterator[tuple[str, KeyPair]]:
-        """The keys with their aliases. Raises `key_invalid`."""
+    def read_keys(self) -> Iterator[tuple[str, KeyPair | ValidationError]]:
+        """The keys with their aliases; an error for one that cannot be read."""
         for alias, secret in zip(self.alias_list, self.key_list, strict=False):
-            yield alias.alias, KeyPair.parse(secret.private_key_base64)
+            try:
+                yield alias.alias, KeyPair.parse(secret.private_key_base64)
+            except ValidationError as error:
+                yield alias.alias, error
 
 
 class _PysuiConfig(Struct, frozen=True):
@@ -84,7 +87,7 @@ class PysuiFiles:
 
     @property
     def accounts(self) -> tuple[Account, ...]:
-        """The keys of all groups. Raises `pysui_files_invalid` or `key_invalid`."""
+        """The keys of all groups. Raises `pysui_files_invalid`."""
         accounts = (
             Account(key.address, alias, key.scheme, active=False) for alias, key in self._keys
         )
@@ -100,9 +103,28 @@ class PysuiFiles:
             if name in (profile.profile_name for profile in group.profiles):
                 _require_grpc(group, name)
 
+    @property
+    def unreadable(self) -> tuple[ValidationError, ...]:
+        """An error for each key that cannot be read. Raises as `accounts`."""
+        return tuple(
+            ValidationError(
+                "key_invalid",
+                f"{self.file}: the key {alias} of the group {group.group_name}: {key.message}",
+                hint="correct or remove it; the other keys of the file work",
+            )
+            for group in self._config.groups
+            for alias, key in group.read_keys()
+            if isinstance(key, ValidationError)
+        )
+
     @cached_property
     def _keys(self) -> tuple[tuple[str, KeyPair], ...]:
-        return tuple(pair for group in self._config.groups for pair in group.read_keys())
+        return tuple(
+            (alias, key)
+            for group in self._config.groups
+            for alias, key in group.read_keys()
+            if isinstance(key, KeyPair)
+        )
 
     @cached_property
     def _config(self) -> _PysuiConfig:
@@ -145,7 +167,7 @@ def network_and_key(config: Any) -> tuple[Network, KeyPair]:
 
 def _active_key(group: _Group) -> KeyPair:
     for _, key in group.read_keys():
-        if str(key.address) == group.using_address:
+        if isinstance(key, KeyPair) and str(key.address) == group.using_address:
             return key
     raise NotFoundError(
         "account_unknown",

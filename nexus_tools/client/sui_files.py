@@ -55,6 +55,11 @@ class SuiFiles:
         """The keys of the CLI. Raises `sui_files_invalid`, or as `Wallet` does."""
         return self._wallet.accounts()
 
+    @property
+    def unreadable(self) -> tuple[ValidationError, ...]:
+        """An error for each key that cannot be read. Raises as `accounts`."""
+        return self._wallet.unreadable
+
     def key(self, address: Address) -> KeyPair:
         """The key of one of the accounts."""
         return self._wallet.signer(address)

@@ -37,9 +37,7 @@ def test_a_network_that_a_well_known_name_hides_is_named(home, sui_files, chain)
     file = sui_files(home.folder, private=chain.url) / "client.yaml"
     file.write_text(file.read_text().replace("alias: private", "alias: devnet"))
     listed = home.run("network", "list")
-    assert f"devnet is not {chain.url}, as {file} says" in (
-        listed.stderr
-    )
+    assert f"devnet is not {chain.url}, as {file} says" in (listed.stderr)
     (devnet,) = (row for row in home.json("network", "list") if row["name"] == "devnet")
     assert (devnet["source"], devnet["url"]) == ("well-known", DEVNET.url)
 
