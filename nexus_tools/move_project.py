@@ -12,6 +12,7 @@ from nexus_tools.nexus import Nexus
 from nexus_tools.package import Deployment, Publisher
 from nexus_tools.registry import Registration, ToolRegistry, placed
 from nexus_tools.sui.address import Address
+from nexus_tools.text_file import without_mark
 from nexus_tools.tool import Answer, ToolDefinition, ToolFqn, parse_json
 
 if TYPE_CHECKING:
@@ -148,6 +149,6 @@ class CalledTools:
 
 def _document(path: Path) -> Any:
     try:
-        return parse_json(path.read_bytes())
+        return parse_json(without_mark(path.read_bytes()))
     except (OSError, ValidationError) as error:
         raise ValidationError("definition_invalid", f"{path} is not JSON: {error}") from None

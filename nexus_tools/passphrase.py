@@ -7,6 +7,7 @@ from pathlib import Path
 from nexus_tools.environment import PASSPHRASE, PASSPHRASE_FILE
 from nexus_tools.errors import UsageError
 from nexus_tools.private_file import is_exposed
+from nexus_tools.text_file import read_text
 
 
 @dataclass
@@ -50,7 +51,7 @@ def _first_line(path: Path) -> str:
     if is_exposed(path):
         raise _unusable(path, "others than you can read it")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError:
         raise _unusable(path, "there is no such file") from None
     except OSError as error:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from nexus_tools.text_file import read_text
+
 try:
     import fcntl
 except ImportError:  # Windows: two programs that change one wallet at once are not kept apart
@@ -16,7 +18,7 @@ except ImportError:  # Windows: two programs that change one wallet at once are 
 def read_private(path: Path) -> str:
     """The text of a file; empty, if there is none."""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except FileNotFoundError:
         return ""
 

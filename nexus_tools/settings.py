@@ -6,6 +6,7 @@ keep theirs: who has one of those need not import a key, nor name a node once mo
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,7 @@ from nexus_tools.passphrase import Passphrase
 from nexus_tools.private_file import write_private
 from nexus_tools.running_localnet import restart_hint, running_localnet, running_localnets
 from nexus_tools.spelling import suggestion
+from nexus_tools.text_file import read_text
 from nexus_tools.units import parse_timeout
 
 if TYPE_CHECKING:
@@ -161,15 +163,20 @@ class Settings:
         return found[0]
 
     def all_networks(self, report: Report) -> "list[Found[Network]]":
-        """The networks that can be found by name; of those that share one, the nearest.
-
-        `report` is told of each file of another program that cannot be read.
-        """
+        """Return the nearest network of each name; `report` receives unreadable files."""
         found: list[Found[Network]] = []
         for place in self._network_places(report):
             taken = {each.what.name for each in found}
             found += [each for each in place if each.what.name not in taken]
         return found
+
+    def hidden_networks(self) -> "list[Found[Network]]":
+        """Return the networks of other programs whose name means another network here."""
+        ours, known, elsewhere = self._network_places(lambda _: None)
+        used = {each.what.name: each.what.url for each in (*known, *ours)}
+        return [
+            each for each in elsewhere if used.get(each.what.name, each.what.url) != each.what.url
+        ]
 
     def _network_places(self, report: Report | None = None) -> "Iterator[Iterator[Found[Network]]]":
         """Ours before those that everyone knows before those of other programs."""
@@ -181,25 +188,21 @@ class Settings:
         from nexus_tools.client import Network
 
         for name, profile in self.networks.items():
-            yield Found(Network(name=name, **profile), OURS, self.config_file)
+            yield Found(Network(name=name, has_profile=True, **profile), OURS, self.config_file)
         for running in running_localnets():
             if running.name not in self.networks:
-                yield Found(Network(running.name, running.url, running.url), OURS)
+                network = Network(running.name, running.url, running.url, has_profile=True)
+                yield Found(network, OURS)
 
     def _known_networks(self) -> "Iterator[Found[Network]]":
-        from nexus_tools.client import NETWORKS
-
-        for network in NETWORKS.values():
-            yield Found(self._where_expected(network), WELL_KNOWN)
-
-    def _where_expected(self, network: "Network") -> "Network":
         """A localnet that is not running would be started at the port that the environment says."""
-        from nexus_tools.client import Network
+        from nexus_tools.client import LOCALNET, NETWORKS, Network
 
-        if network.name != "localnet" or self.localnet_port in (None, "0"):
-            return network
-        url = f"http://127.0.0.1:{self.localnet_port}"
-        return Network("localnet", url, url)
+        port = self.localnet_port
+        url = LOCALNET.url if port in (None, "0") else f"http://127.0.0.1:{port}"
+        local = Network("localnet", url, url, has_profile=True)
+        for network in (NETWORKS | {"localnet": local}).values():
+            yield Found(network, WELL_KNOWN)
 
     def lacks_localnet(self, network: str) -> bool:
         """Whether a network is the localnet that this user would have to start first."""
@@ -246,12 +249,13 @@ class Settings:
         return [each for place in self._account_places(report) for each in place]
 
     def _account_places(self, report: Report | None = None) -> "Iterator[Iterable[Found[Account]]]":
-        yield self._our_accounts()
-        yield self._find_elsewhere(lambda files: files.accounts, report)
-
-    def _our_accounts(self) -> "list[Found[Account]]":
         wallet = self.open_wallet()
-        return [Found(account, OURS, wallet.path) for account in wallet.accounts()]
+        yield [Found(account, OURS, wallet.path) for account in wallet.accounts()]
+        yield self._find_elsewhere(lambda files: files.accounts, report)
+        if report is not None:
+            for files in (wallet, *self._elsewhere.values()):
+                with suppress(ValidationError):  # it is reported already
+                    list(map(report, files.unreadable))
 
     def _active_account(self) -> "Found[Account]":
         wallet = self.open_wallet()
@@ -373,7 +377,7 @@ class Settings:
         import tomllib
 
         try:
-            document = tomllib.loads(self.config_file.read_text(encoding="utf-8"))
+            document = tomllib.loads(read_text(self.config_file))
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:
@@ -392,5 +396,5 @@ class Settings:
         return value
 
     def _invalid(self, reason: str, hint: str = "") -> UsageError:
-        hint = hint or "correct or delete the file"
-        return UsageError("config_invalid", f"{self.config_file}: {reason}", hint=hint)
+        message, hint = f"{self.config_file}: {reason}", hint or "correct or delete the file"
+        return UsageError("config_invalid", message, hint=hint)

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, complete_networks, local, reads
+from nexus_tools.cli.framework import Session, complete_networks, local, plain, reads
 from nexus_tools.errors import NotFoundError
 
 
@@ -29,6 +29,12 @@ def list_networks(session: Session) -> None:
     ]
     columns = {"name": "Network", "url": "URL", "current": "Current", "source": "Source"}
     session.output.table(rows, columns, empty="there is no network")
+    for hidden in session.settings.hidden_networks():
+        name, url = hidden.what.name, hidden.what.url
+        session.output.warn(
+            f"{plain(name)} is not {plain(url)}, as {plain(str(hidden.file))} says:"
+            f" `nexus-tools network use NAME --url {plain(url)}` uses that under another name"
+        )
 
 
 @command.command()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, as_typed, complete_keys
+from nexus_tools.cli.framework import ACCOUNT, Session, as_typed
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nexus_tools.sui.address import Address
     from nexus_tools.sui.object import Object
 
-OFFERED = click.argument("who", required=False, shell_complete=complete_keys)
+OFFERED = click.argument("who", required=False, type=ACCOUNT)
 """Who is to accept: an address, or a key by its alias."""
 
 CANCEL = click.option("--cancel", is_flag=True, help="Take the offer back.")

@@ -161,7 +161,10 @@ class Connection:
                 self._fail(asked_at, error)
                 is_last = attempt == self.patience.attempts or time() + pause >= ends_at
                 if is_last or not is_transient(error):
-                    raise self._explain(error) from error
+                    explained = self._explain(error)
+                    if attempt > 1 and not is_transient(error):
+                        explained.details["attempts"] = attempt  # one may have been carried out
+                    raise explained from error
             else:
                 self.silence.hear()
                 return response

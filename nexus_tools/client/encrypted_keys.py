@@ -9,6 +9,8 @@ is authenticated with it.
 import secrets
 import unicodedata
 from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -96,21 +98,14 @@ class EncryptedKey(Struct, frozen=True):
         return b64decode(self.public_key_base64)
 
 
-def read_encrypted(text: str, place: str) -> list[EncryptedKey]:
-    """The keys of a file, of which an empty one has none. Raises `wallet_invalid`."""
-    if not text.strip():
-        return []
+def read_encrypted(value: Any) -> EncryptedKey:
+    """Read an entry of a file of encrypted keys. Raises `key_invalid`."""
     try:
-        keys = msgspec.json.decode(text, type=list[EncryptedKey], strict=True)
-        for key in keys:
-            _check(key)
+        key = msgspec.convert(value, EncryptedKey, strict=True)
+        _check(key)
     except (ValueError, KeyError, IndexError, msgspec.MsgspecError) as error:
-        raise ValidationError(
-            "wallet_invalid",
-            f"{place} is not a file of encrypted keys: {error}",
-            hint="repair it from a copy; what it has cannot be made again",
-        ) from None
-    return keys
+        raise ValidationError("key_invalid", f"it is not an encrypted key: {error}") from None
+    return key
 
 
 def _check(key: EncryptedKey) -> None:
@@ -125,9 +120,9 @@ def _check(key: EncryptedKey) -> None:
         raise ValueError(f"the public key of {key.alias[:80]} has another length")
 
 
-def write_encrypted(keys: list[EncryptedKey]) -> str:
-    """The text of a file with these keys."""
-    return msgspec.json.format(msgspec.json.encode(keys)).decode() + "\n"
+def write_encrypted(keys: Sequence[EncryptedKey], others: Sequence[Any] = ()) -> str:
+    """Return the text of a file with these keys, and with other entries as they are."""
+    return msgspec.json.format(msgspec.json.encode([*keys, *others])).decode() + "\n"
 
 
 def _derived(passphrase: str, salt: bytes, cost: int) -> bytes:

@@ -23,8 +23,11 @@ class Gift(Struct, frozen=True):
 
 
 def faucet_command(network: Network, owner: Address, mist: int | None = None) -> str | None:
-    """The command that has the network's faucet send so much to an address; None without one."""
-    if network.faucet_url is None:
+    """Return the command that has the network's faucet send an amount to an address.
+
+    None without a faucet, or for a network that commands do not know.
+    """
+    if network.faucet_url is None or not network.has_profile:
         return None
     amount = "" if mist is None else f" --amount {rounded_up(mist)}"
     return f"nexus-tools localnet faucet {owner}{amount} -n {network.name}"
@@ -37,13 +40,17 @@ def how_to_fund(
 
     Faucets give coins: for its address balance somebody who has coins moves them there.
     """
+    amount = "SUI" if mist is None else f"{sui(mist)} or more"
     if into_balance:
-        amount = "AMOUNT" if mist is None else rounded_up(mist)
-        return f"`nexus-tools wallet transfer {owner} {amount} --deposit -n {network.name}` does it"
+        if not network.has_profile:
+            return f"deposit {amount} in the address balance of {owner}"
+        exact = "AMOUNT" if mist is None else rounded_up(mist)
+        return f"`nexus-tools wallet transfer {owner} {exact} --deposit -n {network.name}` does it"
     command = faucet_command(network, owner, mist)
     if command is not None:
         return f"`{command}` sends it"
-    amount = "SUI" if mist is None else f"{sui(mist)} or more"
+    if network.faucet_url is not None:
+        return f"send {amount} to {owner}: `nexus_tools.client.request_sui` asks the faucet"
     return f"send {amount} to {owner} on {network.name}"
 
 

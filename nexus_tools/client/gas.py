@@ -1,5 +1,9 @@
 """Gas: the budget of a transaction, what it takes from the gas coin, and what it leaves."""
 
+import secrets
+
+from msgspec.structs import replace
+
 from nexus_tools.client.purse import Payment
 from nexus_tools.client.reads import Coin
 from nexus_tools.sui.address import Address
@@ -34,6 +38,8 @@ TIGHT_BUDGET_MIST = 500_000_000
 """The same where coins are spared for other transactions: all but the largest of ours fit."""
 
 _SAFETY_UNITS = 1_000
+_SALT_BYTES = 16
+_MARGIN_MIST = 10_000_000
 
 
 def budget_for(cost: GasCostSummary, price: int) -> int:
@@ -46,6 +52,11 @@ def budget_for(cost: GasCostSummary, price: int) -> int:
     """
     storage = max(0, cost.storage_cost - cost.storage_rebate)
     return cost.computation_cost + storage + _SAFETY_UNITS * price
+
+
+def with_margin(budget: int) -> int:
+    """A budget, in MIST, that a wallet should have: a command may send a second transaction."""
+    return budget + max(budget // 5, _MARGIN_MIST)
 
 
 def withdrawn(transaction: ProgrammableTransaction) -> int | None:
@@ -66,6 +77,17 @@ def withdrawn(transaction: ProgrammableTransaction) -> int | None:
         elif isinstance(command, MergeCoins) and GasCoin() in command.sources:
             return None
     return total
+
+
+def unique(transaction: ProgrammableTransaction) -> ProgrammableTransaction:
+    """Return the transaction with a random input that no command uses.
+
+    A network executes equal transactions once. Two programs that share a key and pay 1 SUI to the
+    same address with the same coin would both receive the digest of one payment. Every protocol
+    version accepts unused pure inputs, and the gas does not depend on them.
+    """
+    salt = Pure(secrets.token_bytes(_SALT_BYTES))
+    return replace(transaction, inputs=(*transaction.inputs, salt))
 
 
 def uses_gas_coin(transaction: ProgrammableTransaction) -> bool:

@@ -4,6 +4,7 @@ Sources: SLIP-0010 and BIP-39 for mnemonics, `sui-types/src/crypto.rs` for the k
 `flag || secret`, SIP-15 for `suiprivkey…`. The arithmetic is that of pysui's `pysui_fastcrypto`.
 """
 
+import re
 import secrets
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
@@ -24,6 +25,7 @@ from nexus_tools.sui.signature import (
 
 SECRET_LENGTH = 32
 _BECH32_PREFIX = "suiprivkey"
+_HEXADECIMAL = re.compile(r"(0[xX])?[0-9a-fA-F]{64,66}|0[xX][0-9a-fA-F]*")
 
 # BIP-32 paths of the first key of each scheme: Sui reserves the purposes 44, 54 and 74 for them.
 _DERIVATION_PATHS = {
@@ -83,7 +85,7 @@ class KeyPair:
         """Read an entry of a Sui keystore: base64 of flag and secret. Raises `key_invalid`."""
         try:
             data = b64decode(entry, validate=True)
-        except (Base64Error, ValueError):
+        except (Base64Error, ValueError, TypeError):
             raise _bad_key("it is not base64") from None
         return cls.from_bytes(data)
 
@@ -125,6 +127,11 @@ class KeyPair:
         text = text.strip()
         if text.startswith(_BECH32_PREFIX):
             return cls.from_bech32(text)
+        if _HEXADECIMAL.fullmatch(text):
+            raise _bad_key(
+                "it is hexadecimal, and does not say of which scheme it is;"
+                " `sui keytool convert` makes a suiprivkey… of an Ed25519 key"
+            )
         return cls.from_mnemonic(text) if " " in text else cls.from_keystore(text)
 
     @property

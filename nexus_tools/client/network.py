@@ -11,13 +11,16 @@ class Network(Struct, frozen=True):
     """A Sui network by name, with the URL of a node that speaks gRPC.
 
     `faucet_url` is the root of a faucet, where there is one. `chain_id` is the digest of the first
-    checkpoint in base58; where it is given, a client refuses a node of another chain.
+    checkpoint in base58; where it is given, a client refuses a node of another chain. With
+    `has_profile`, the settings of this machine lead from the name to this network: hints name it in
+    commands. The name of a localnet in a program leads to another one, if to any.
     """
 
     name: str
     url: str
     faucet_url: str | None = None
     chain_id: str | None = None
+    has_profile: bool = False
 
     @property
     def is_localnet(self) -> bool:
@@ -50,9 +53,16 @@ class Endpoint(Struct, frozen=True):
 
 
 LOCALNET = Network("localnet", "http://127.0.0.1:9000", "http://127.0.0.1:9000")
-DEVNET = Network("devnet", "https://fullnode.devnet.sui.io:443", "https://faucet.devnet.sui.io")
-TESTNET = Network("testnet", "https://fullnode.testnet.sui.io:443", "https://faucet.testnet.sui.io")
-MAINNET = Network("mainnet", "https://fullnode.mainnet.sui.io:443")
+DEVNET = Network(
+    "devnet", "https://fullnode.devnet.sui.io:443", "https://faucet.devnet.sui.io", has_profile=True
+)
+TESTNET = Network(
+    "testnet",
+    "https://fullnode.testnet.sui.io:443",
+    "https://faucet.testnet.sui.io",
+    has_profile=True,
+)
+MAINNET = Network("mainnet", "https://fullnode.mainnet.sui.io:443", has_profile=True)
 
 NETWORKS = {network.name: network for network in (LOCALNET, DEVNET, TESTNET, MAINNET)}
 """The networks that everyone knows, by name."""

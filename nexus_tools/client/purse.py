@@ -91,7 +91,7 @@ class Purse:
     ) -> Payment:
         """What pays `required` MIST at least, and `wanted` if there is as much; large coins first.
 
-        Waits for what is in use. Raises `not_enough_sui`.
+        Waits for what is in use. Raises `ShortageError`.
         """
         needs_coins = source is GasSource.ANY
         coins_are_fresh = not needs_coins
@@ -116,7 +116,7 @@ class Purse:
                     await self._changed.wait()
                     coins_are_fresh, balance_is_fresh = not needs_coins, False
                 else:
-                    raise not_enough(required, payment.total, source=source)
+                    raise ShortageError(required, payment.total, source=source)
 
     async def narrow(self, taken: Payment, required: int) -> Payment:
         """Reserve no more of the address balance than `required` MIST take besides the coins."""
@@ -145,6 +145,11 @@ class Purse:
             before = self._free_balance
             await self._refresh_balance()
             return self._free_balance > max(0, before)
+
+    @property
+    def has_more_coins(self) -> bool:
+        """Whether more coins are free than fit in one transaction."""
+        return len(self._free) > MAX_PAYMENT_COINS
 
     @property
     def is_overdrawn(self) -> bool:
@@ -215,32 +220,36 @@ def _newer(known: Coin | None, read: Coin) -> Coin:
     return read
 
 
-def not_enough(
-    required: int, available: int, budget: int = 0, source: GasSource = GasSource.ANY
-) -> NotNowError:
-    """What there is, is needed and lacks; of that, `budget` is for gas if it is known."""
-    for_gas = f", of which {sui(budget)} are for gas at most" if budget else ""
-    return NotNowError(
-        "not_enough_sui",
-        f"{_WHOSE[source]} has {sui(available)} free, and {sui(required)} are needed{for_gas}:"
-        f" {sui(required - available)} are lacking",
-        details={
-            "required_mist": required,
-            "available_mist": available,
-            "lacking_mist": required - available,
-        },
-    )
+class ShortageError(NotNowError):
+    """`not_enough_sui`: a wallet does not have the MIST that a transaction needs.
+
+    `gas` of the `required` MIST pay for gas; `required` is None while no simulation has shown it.
+    """
+
+    def __init__(
+        self,
+        required: int | None,
+        available: int,
+        gas: int = 0,
+        source: GasSource = GasSource.ANY,
+    ) -> None:
+        details = {"available_mist": available}
+        needs = "and this is not enough for gas"
+        if required is not None:
+            details |= {"required_mist": required, "lacking_mist": required - available}
+            needs = f"and this needs about {sui(required)}{_parts(required - gas, gas)}"
+        message = f"{_WHOSE[source]} has {sui(available)}, {needs}"
+        super().__init__("not_enough_sui", message, details=details)
+        self.required = required
+        self.available = available
+        self.source = source
 
 
-def not_enough_for_gas(available: int, taken: int, source: GasSource) -> NotNowError:
-    """What there is besides what the commands take is too little."""
-    left = available - taken
-    return NotNowError(
-        "not_enough_sui",
-        f"{_WHOSE[source]} has {sui(available)} free, {sui(taken)} are needed besides gas, and for"
-        f" gas {sui(left)} are not enough",
-        details={"required_mist": taken, "available_mist": available, "left_for_gas_mist": left},
-    )
+def _parts(besides: int, gas: int) -> str:
+    """The parts of an amount, if it has two."""
+    if not gas:
+        return ""
+    return f": {sui(besides)} and up to {sui(gas)} for gas" if besides else " for gas"
 
 
 _WHOSE = {

@@ -13,12 +13,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from nexus_tools.client.keys import KeyPair
 from nexus_tools.client.network import Network
 from nexus_tools.client.wallet import Account
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
 from nexus_tools.sui.address import Address
+from nexus_tools.text_file import without_mark
 
 _GRPC = 2
 _UNSAID = 3  # pysui then goes by the name of the group
@@ -57,10 +59,13 @@ class _Group(Struct, frozen=True):
         unsaid = self.protocol == _UNSAID and self.group_name == _GRPC_GROUP
         return unsaid or self.protocol == _GRPC
 
-    def read_keys(self) -> Iterator[tuple[str, KeyPair]]:
-        """The keys with their aliases. Raises `key_invalid`."""
+    def read_keys(self) -> Iterator[tuple[str, KeyPair | ValidationError]]:
+        """The keys with their aliases; an error for one that cannot be read."""
         for alias, secret in zip(self.alias_list, self.key_list, strict=False):
-            yield alias.alias, KeyPair.parse(secret.private_key_base64)
+            try:
+                yield alias.alias, KeyPair.parse(secret.private_key_base64)
+            except ValidationError as error:
+                yield alias.alias, error
 
 
 class _PysuiConfig(Struct, frozen=True):
@@ -77,11 +82,12 @@ class PysuiFiles:
     def networks(self) -> tuple[Network, ...]:
         """The profiles of the groups that speak gRPC. Raises `pysui_files_invalid`."""
         groups = (group for group in self._config.groups if group.speaks_grpc)
-        return tuple(_network(profile) for group in groups for profile in group.profiles)
+        profiles = (profile for group in groups for profile in group.profiles)
+        return tuple(replace(_network(profile), has_profile=True) for profile in profiles)
 
     @property
     def accounts(self) -> tuple[Account, ...]:
-        """The keys of all groups. Raises `pysui_files_invalid` or `key_invalid`."""
+        """The keys of all groups. Raises `pysui_files_invalid`."""
         accounts = (
             Account(key.address, alias, key.scheme, active=False) for alias, key in self._keys
         )
@@ -97,14 +103,33 @@ class PysuiFiles:
             if name in (profile.profile_name for profile in group.profiles):
                 _require_grpc(group, name)
 
+    @property
+    def unreadable(self) -> tuple[ValidationError, ...]:
+        """An error for each key that cannot be read. Raises as `accounts`."""
+        return tuple(
+            ValidationError(
+                "key_invalid",
+                f"{self.file}: the key {alias} of the group {group.group_name}: {key.message}",
+                hint="correct or remove it; the other keys of the file work",
+            )
+            for group in self._config.groups
+            for alias, key in group.read_keys()
+            if isinstance(key, ValidationError)
+        )
+
     @cached_property
     def _keys(self) -> tuple[tuple[str, KeyPair], ...]:
-        return tuple(pair for group in self._config.groups for pair in group.read_keys())
+        return tuple(
+            (alias, key)
+            for group in self._config.groups
+            for alias, key in group.read_keys()
+            if isinstance(key, KeyPair)
+        )
 
     @cached_property
     def _config(self) -> _PysuiConfig:
         try:
-            return msgspec.json.decode(self.file.read_bytes(), type=_PysuiConfig)
+            return msgspec.json.decode(without_mark(self.file.read_bytes()), type=_PysuiConfig)
         except FileNotFoundError:
             return _PysuiConfig()
         except (OSError, msgspec.MsgspecError) as error:
@@ -142,7 +167,7 @@ def network_and_key(config: Any) -> tuple[Network, KeyPair]:
 
 def _active_key(group: _Group) -> KeyPair:
     for _, key in group.read_keys():
-        if str(key.address) == group.using_address:
+        if isinstance(key, KeyPair) and str(key.address) == group.using_address:
             return key
     raise NotFoundError(
         "account_unknown",

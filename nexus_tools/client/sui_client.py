@@ -6,12 +6,14 @@ from types import TracebackType
 from typing import Self
 
 from nexus_tools.arguments import checks_arguments
+from nexus_tools.client.coin_merging import OnMerge
 from nexus_tools.client.connection import Connection, Patience, check_chain, mask
 from nexus_tools.client.epoch import read_epoch
+from nexus_tools.client.faucet import how_to_fund
 from nexus_tools.client.gas import MAX_BUDGET_MIST
 from nexus_tools.client.keys import Signer
 from nexus_tools.client.network import Network
-from nexus_tools.client.purse import GasSource
+from nexus_tools.client.purse import GasSource, ShortageError
 from nexus_tools.client.reads import (
     BATCH_OBJECTS,
     Balance,
@@ -53,8 +55,9 @@ class SuiClient:
 
     Use it in `async with`. `parallel` transactions of the signer are on their way at once, if it
     has as many gas coins and they name no owned object in common; those that the address balance
-    pays for (`gas=GasSource.ADDRESS_BALANCE`) are not counted. Every method may raise
-    `UnreachableError`.
+    pays for (`gas=GasSource.ADDRESS_BALANCE`) are not counted. If a transaction needs more coins
+    than fit in it, others merge coins first; `on_merge` receives each, which is logged otherwise.
+    Every method may raise `UnreachableError`.
     """
 
     def __init__(
@@ -64,18 +67,22 @@ class SuiClient:
         *,
         parallel: int = 1,
         patience: Patience | None = None,
+        on_merge: OnMerge | None = None,
     ) -> None:
         self.network = network
         self.connection = Connection(network, patience)
         self._known = KnownObjects()
         self._signer = signer
         self._parallel = parallel
+        self._on_merge = on_merge
         self._sender: Sender | None = None
 
     async def __aenter__(self) -> Self:
         self.connection.open()
         if self._signer is not None:
-            self._sender = Sender(self.connection, self._known, self._signer, self._parallel)
+            self._sender = Sender(
+                self.connection, self._known, self._signer, self._parallel, self._on_merge
+            )
         try:
             await self._check_chain()
         except BaseException:
@@ -184,6 +191,18 @@ class SuiClient:
         """How much of it is in coins, and how much in the address balance."""
         return await read_balance(self.connection, owner, coin_type)
 
+    async def check_balance(self, required_mist: int, gas_mist: int = 0) -> None:
+        """Raise `not_enough_sui` if the signer has less than `required_mist`.
+
+        Call it before the first of several transactions. The error names `gas_mist` besides.
+        """
+        available = await self.balance(self.address)
+        if available < required_mist:
+            error = ShortageError(required_mist + gas_mist, available, gas_mist)
+            lacking = error.details["lacking_mist"]
+            error.hint = how_to_fund(self.network, self.address, lacking)
+            raise error
+
     async def coins(self, owner: Address, coin_type: TypeTag = SUI) -> tuple[Coin, ...]:
         """The coins of an address."""
         return await read_coins(self.connection, owner, coin_type)
@@ -232,6 +251,16 @@ class SuiClient:
         `address_balances_off` or `signer_missing`.
         """
         return await self._require_sender().execute(builder, budget, gas)
+
+    async def merge_coins(self) -> tuple[Executed, ...]:
+        """Merge the signer's coins of SUI, in as many transactions as it takes.
+
+        Coins that hold less than the gas of merging them are left. Raises as `execute`.
+        """
+        merged: list[Executed] = []
+        while (executed := await self._require_sender().merge()) is not None:
+            merged.append(executed)
+        return tuple(merged)
 
     # --- Transactions that go from hand to hand
 

@@ -16,6 +16,7 @@ from nexus_tools.client.network import NETWORKS, Network
 from nexus_tools.client.wallet import Account, Wallet
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import Address
+from nexus_tools.text_file import read_text
 
 # `sui start` answers there, and its faucet at another port: as `sui client faucet` finds it.
 _LOCAL_URLS = ("http://127.0.0.1:9000", "http://localhost:9000", "http://0.0.0.0:9000")
@@ -54,6 +55,11 @@ class SuiFiles:
         """The keys of the CLI. Raises `sui_files_invalid`, or as `Wallet` does."""
         return self._wallet.accounts()
 
+    @property
+    def unreadable(self) -> tuple[ValidationError, ...]:
+        """An error for each key that cannot be read. Raises as `accounts`."""
+        return self._wallet.unreadable
+
     def key(self, address: Address) -> KeyPair:
         """The key of one of the accounts."""
         return self._wallet.signer(address)
@@ -70,7 +76,7 @@ class SuiFiles:
         import yaml  # noqa: PLC0415 - not for who has no such file
 
         try:
-            document = yaml.safe_load(self.file.read_text(encoding="utf-8"))
+            document = yaml.safe_load(read_text(self.file))
             return msgspec.convert(document, _ClientYaml)
         except (OSError, ValueError, yaml.YAMLError) as error:
             raise ValidationError(
@@ -83,6 +89,6 @@ class SuiFiles:
 def _network(env: _Env) -> Network:
     url = env.rpc.rstrip("/")
     if url in _LOCAL_URLS:
-        return Network(env.alias, url, _LOCAL_FAUCET_URL)
+        return Network(env.alias, url, _LOCAL_FAUCET_URL, has_profile=True)
     faucets = {known.url: known.faucet_url for known in NETWORKS.values()}
-    return Network(env.alias, url, faucets.get(url))
+    return Network(env.alias, url, faucets.get(url), has_profile=True)

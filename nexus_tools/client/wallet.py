@@ -9,10 +9,10 @@ have mode 0600 and are replaced at once, never written in place.
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +26,9 @@ from nexus_tools.spelling import suggestion
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.signature import SignatureScheme
 
+Key = TypeVar("Key")
+
+_HOW_TO_MEND = "correct or remove the entry; the other keys of the file work"
 _ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
@@ -55,6 +58,9 @@ class Wallet:
         self._keys: dict[Address, KeyPair | EncryptedKey] = {}
         self._aliases: dict[Address, str] = {}
         self._active: Address | None = None
+        self._others: list[Any] = []
+        self._encrypted_others: list[Any] = []
+        self._unreadable: tuple[ValidationError, ...] = ()
         self._load()
 
     def __repr__(self) -> str:
@@ -75,6 +81,11 @@ class Wallet:
         return is_exposed(self._path)
 
     # --- Reading
+
+    @property
+    def unreadable(self) -> tuple[ValidationError, ...]:
+        """An error for each entry that cannot be read. Entries are kept as they are."""
+        return self._unreadable
 
     def accounts(self) -> tuple[Account, ...]:
         """All accounts, in the order of the keystore."""
@@ -111,6 +122,12 @@ class Wallet:
 
     def _find(self, which: str | Address | None) -> Address:
         if which is None:
+            if self._active is None and self._keys:
+                raise NotFoundError(
+                    "account_unknown",
+                    f"the active key of {self._path} is not among those that can be read",
+                    hint="correct its entry, or choose another with `nexus-tools wallet use`",
+                )
             if self._active is None:
                 raise NotFoundError(
                     "wallet_empty",
@@ -151,10 +168,11 @@ class Wallet:
     def add(
         self, key: KeyPair, alias: str | None = None, *, passphrase: str | None = None
     ) -> Account:
-        """Keep a key; the first one becomes active. A key that is there keeps its alias.
+        """Keep a key; the first one becomes active.
 
         With a passphrase it is kept encrypted. Raises `alias_invalid`, `alias_taken`,
-        `passphrase_empty`, or `key_unencrypted` for one that is there already as it is.
+        `passphrase_empty`, `key_known` for a key that has another alias already, and
+        `key_unencrypted` for a key that is not encrypted already.
         """
         with self._changing():
             address = key.address
@@ -163,6 +181,12 @@ class Wallet:
                 self._aliases[address] = alias
                 self._keys[address] = (
                     key if passphrase is None else EncryptedKey.encrypt(key, alias, passphrase)
+                )
+            elif alias is not None and alias != self._aliases[address]:
+                raise UsageError(
+                    "key_known",
+                    f"the key is in {self._path} already, with the alias {self._aliases[address]}",
+                    hint=f"`nexus-tools wallet rename {self._aliases[address]} {alias}` changes it",
                 )
             elif passphrase is not None and isinstance(self._keys[address], KeyPair):
                 raise UsageError(
@@ -231,10 +255,14 @@ class Wallet:
             self._save()
 
     def _load(self) -> None:
-        entries = _strings(self._path, _read_json(self._path))
-        keys = [KeyPair.from_keystore(entry) for entry in entries]
         place = self._beside("encrypted")
-        encrypted = read_encrypted(read_private(place), str(place))
+        keys, self._others, unreadable = read_entries(
+            _read_json(self._path), KeyPair.from_keystore, self._path
+        )
+        encrypted, self._encrypted_others, more = read_entries(
+            _read_json(place), read_encrypted, place
+        )
+        self._unreadable = (*unreadable, *more)
         self._keys = {key.address: key for key in keys}
         self._keys |= {each.address: each for each in encrypted if each.address not in self._keys}
         named = _aliases(_read_json(self._beside("aliases")))
@@ -247,7 +275,9 @@ class Wallet:
     def _load_active(self) -> Address | None:
         text = read_private(self._beside("active")).strip()
         active = Address.parse(text) if text else None
-        return active if active in self._keys else next(iter(self._keys), None)
+        if active in self._keys or (active and self._unreadable):
+            return active if active in self._keys else None  # no other key signs in its place
+        return next(iter(self._keys), None)
 
     def _save(self) -> None:
         plain = {place: key for place, key in self._keys.items() if isinstance(key, KeyPair)}
@@ -262,7 +292,9 @@ class Wallet:
             if isinstance(key, EncryptedKey)
         ]
         if encrypted or self._beside("encrypted").exists():
-            write_private(self._beside("encrypted"), write_encrypted(encrypted))
+            text = write_encrypted(encrypted, self._encrypted_others)
+            write_private(self._beside("encrypted"), text)
+        entries += self._others
         write_private(self._path, json.dumps(entries, indent=2) + "\n")
         write_private(self._beside("aliases"), json.dumps(aliases, indent=2) + "\n")
         write_private(self._beside("active"), f"{self._active or ''}\n")
@@ -286,10 +318,21 @@ def _read_json(path: Path) -> list[Any]:
     return value
 
 
-def _strings(path: Path, values: list[Any]) -> list[str]:
-    if not all(isinstance(value, str) for value in values):
-        raise _broken(path)
-    return values
+def read_entries(
+    values: Sequence[Any], read: Callable[[Any], Key], path: Path
+) -> tuple[list[Key], list[Any], list[ValidationError]]:
+    """Read the entries of a file with keys: keys, the other entries, and an error for each."""
+    keys: list[Key] = []
+    others: list[Any] = []
+    errors: list[ValidationError] = []
+    for number, value in enumerate(values, 1):
+        try:
+            keys.append(read(value))
+        except ValidationError as error:
+            others.append(value)
+            message = f"{path}: entry {number}: {error.message}"
+            errors.append(ValidationError("key_invalid", message, hint=_HOW_TO_MEND))
+    return keys, others, errors
 
 
 def _aliases(values: list[Any]) -> dict[str, str]:
@@ -304,6 +347,6 @@ def _aliases(values: list[Any]) -> dict[str, str]:
 def _broken(path: Path) -> ValidationError:
     return ValidationError(
         "wallet_invalid",
-        f"{path} is not a Sui keystore: a JSON list of texts is expected",
+        f"{path} is not a file with keys: expected a JSON list",
         hint="name another file, or repair this one from a copy",
     )

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nexus_tools.client import Network, faucet_command
+from nexus_tools.client import Network, faucet_command, how_to_fund
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.workers import Workers
@@ -129,6 +129,7 @@ class Money:
 
 
 def command_to_send(network: Network, worker: Address, mist: int) -> str:
-    """The command by which an operator sends so much to a worker."""
+    """Return the command by which an operator sends an amount to a worker."""
     transfer = f"nexus-tools wallet transfer {worker} {rounded_up(mist)} -n {network.name}"
-    return faucet_command(network, worker, mist) or transfer
+    command = faucet_command(network, worker, mist) or transfer
+    return command if network.has_profile else how_to_fund(network, worker, mist)

@@ -11,6 +11,7 @@ from nexus_tools.package.compiled import (
     CompiledPackage,
     load_package,
     load_workflows,
+    our_packages,
 )
 from nexus_tools.package.deployment import Deployment, Part
 from nexus_tools.package.discovery import find_workflows, newest
@@ -69,6 +70,7 @@ __all__ = [
     "make_ports",
     "name_id",
     "newest",
+    "our_packages",
     "parse_event",
     "ports_of",
     "publish",

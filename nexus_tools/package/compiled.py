@@ -96,6 +96,11 @@ def load_workflows(tools: Package) -> CompiledPackage:
     return load_package(_WORKFLOWS).linked(nexus_tools=tools)
 
 
+def our_packages() -> tuple[CompiledPackage, CompiledPackage]:
+    """Return the packages of tools and of workflows, which are not linked yet."""
+    return load_package(), load_package(_WORKFLOWS)
+
+
 def linked_packages(package: Object | None) -> set[Address]:
     """What a published package is linked to; nothing if it is no package."""
     if package is None or not isinstance(package.data, MovePackage):

@@ -22,6 +22,7 @@ from nexus_tools.package.move.workflows import dag_registry
 from nexus_tools.package.ownership import holder, require_admin, require_owner
 from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
 from nexus_tools.package.upgrade_lock import LockDeployment, UpgradeLocks
+from nexus_tools.package.upgrade_lock.deployment import load_lock_package
 from nexus_tools.package.upgrade_lock.move import upgrade_lock
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import u8
@@ -29,6 +30,12 @@ from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import MAX_MOVE_PACKAGE_SIZE
 
 Migrate = Callable[[TransactionBuilder], None]
+
+_STORAGE_MIST_PER_BYTE = 7_600
+"""76 units of storage at 100 MIST: `obj_data_cost_refundable` and `storage_gas_price`."""
+
+_SPARE_PERCENT, _SPARE_MIST = 20, 50_000_000
+"""The type origins and linkage of a package, the objects that it creates, and the computation."""
 
 _COMPATIBLE = 0  # `sui::package::COMPATIBLE`
 
@@ -113,6 +120,18 @@ class Publisher:
             return tools
         workflows = await self.publish_workflows(tools.deployment, locks)
         return PublishResult((*tools.sent, *workflows.sent), workflows.deployment)
+
+    async def check_funds(self, *packages: Sequence[bytes], with_lock: bool = False) -> None:
+        """Raise `not_enough_sui` unless the wallet pays for the storage of packages.
+
+        Call it before the first of several transactions. `with_lock` counts `upgrade_lock`, too.
+        """
+        modules = [each for package in packages for each in package]
+        if with_lock:
+            modules += load_lock_package().modules
+        storage_mist = sum(map(len, modules)) * _STORAGE_MIST_PER_BYTE
+        spare_mist = storage_mist * _SPARE_PERCENT // 100 + _SPARE_MIST
+        await self.client.check_balance(storage_mist, spare_mist)
 
     async def publish_tools(
         self, package: CompiledPackage, locks: LockDeployment | None = None

@@ -5,10 +5,7 @@ from dataclasses import dataclass, replace
 
 from msgspec.structs import astuple
 
-from nexus_tools import units
 from nexus_tools.arguments import checks_arguments
-from nexus_tools.client import how_to_fund
-from nexus_tools.errors import NotNowError
 from nexus_tools.package import Sent, require_admin
 from nexus_tools.package.move import slashing, tool_registry
 from nexus_tools.package.move import tool as calls
@@ -40,6 +37,9 @@ from nexus_tools.registry.tool_changes import ToolChanges
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import MoveFunction, ToolDefinition, ToolFqn
+
+_GAS_MIST = 20_000_000
+"""The gas and storage that registering one tool takes, with a margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,8 @@ class ToolRegistry(Names):
         missing = registrations_to_send(registrations, view, self.client.address)
         parts = batches(missing)
         if len(parts) > 1:
-            await self._check_collateral(sum(each.locks_mist(view.settings) for each in missing))
+            collateral_mist = sum(each.locks_mist(view.settings) for each in missing)
+            await self.client.check_balance(collateral_mist, _GAS_MIST * len(missing))
         known = [each for each in registrations if each.fqn in view.tools]
         if known:
             yield self._result(known, view, None)
@@ -139,18 +140,6 @@ class ToolRegistry(Names):
         ]
         reader = FunctionReader(self.client.objects, self.deployment)
         return await declared(self.client, reader, wanted)
-
-    async def _check_collateral(self, total_mist: int) -> None:
-        balance = await self.client.balance(self.client.address)
-        if balance < total_mist:
-            lacking = total_mist - balance
-            funding = how_to_fund(self.client.network, self.client.address, lacking)
-            raise NotNowError(
-                "not_enough_sui",
-                f"the collateral of all is {units.sui(total_mist)}, the wallet has"
-                f" {units.sui(balance)}",
-                hint=f"{funding}, or register fewer tools at a time",
-            )
 
     def _result(
         self, registrations: Sequence[Registration], view: RegistryView, sent: Sent | None

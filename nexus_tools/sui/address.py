@@ -42,6 +42,23 @@ class Address(bytes):
         except ValueError:
             raise _not_an_address(text) from None
 
+    @classmethod
+    def parse_whole(cls, text: str) -> Self:
+        """Read `0x` and all 64 digits: the address of an account, to which something is sent.
+
+        An address that lost a digit is another address. Raises `address_invalid`.
+        """
+        address = cls.parse(text)
+        digits = len(text) - 2
+        if digits != 2 * ADDRESS_LENGTH:
+            raise ValidationError(
+                "address_invalid",
+                f"{text!r} has {digits} of the {2 * ADDRESS_LENGTH} digits of an address",
+                hint="check it where you copied it from; an address that starts with zeros needs"
+                " them, too",
+            )
+        return address
+
     def __str__(self) -> str:
         return f"0x{self.hex()}"
 

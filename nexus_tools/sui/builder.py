@@ -200,6 +200,11 @@ class TransactionBuilder:
 
     # --- The whole
 
+    @property
+    def objects(self) -> frozenset[Address]:
+        """The ids of the objects among the inputs."""
+        return frozenset(self._objects)
+
     def unresolved(self) -> tuple[UnresolvedObject, ...]:
         """The objects of which only the id is known."""
         return tuple(value for value in self._inputs if isinstance(value, UnresolvedObject))

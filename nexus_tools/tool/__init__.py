@@ -75,6 +75,7 @@ from nexus_tools.tool.waiting import (
     WAITING_MARGIN_MS,
     ask_definition,
     asks_until_ms,
+    is_address_port,
     wait_definition,
     waits_until_ms,
 )
@@ -161,6 +162,7 @@ __all__ = [
     "encoded_ports",
     "example_answer",
     "example_input",
+    "is_address_port",
     "is_error_variant",
     "is_host",
     "is_signed",

@@ -24,6 +24,7 @@ from nexus_tools.ed25519 import has_small_order, is_ed25519_key, verifies_ed2551
 from nexus_tools.errors import NotAllowedError, UsageError, ValidationError
 from nexus_tools.logs import get_logger
 from nexus_tools.private_file import create_private, is_exposed
+from nexus_tools.text_file import read_text, without_mark
 
 Keys = Callable[[str], Collection[bytes] | None]
 """Which public keys a signer has now, 32 bytes each; None for a signer that is not known.
@@ -123,7 +124,7 @@ class SigningKey:
                 hint=f"`chmod 600 {path}` shuts it; if it lay open for long, make another key",
             )
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_text(path)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is no text"
             raise UsageError(
@@ -257,7 +258,7 @@ class KnownKeysFile:
                 text = file.read(_MAX_FILE_BYTES + 1)
             if len(text) > _MAX_FILE_BYTES:
                 raise self._invalid(f"it has more than {_MAX_FILE_BYTES} bytes")
-            return KnownKeys.parse(text.decode())
+            return KnownKeys.parse(without_mark(text).decode())
         except OSError as error:
             raise self._invalid(error.strerror or str(error)) from None
         except UnicodeDecodeError:

@@ -17,8 +17,14 @@ _GAS_MIST = 2_000_000
 
 _TIME = {"type": "integer", "minimum": 0}
 _ADDRESS = {"type": "string", "pattern": "^0x[0-9a-fA-F]{1,64}$"}
+_ADDRESS_PATTERNS = (_ADDRESS["pattern"], "^0x[0-9a-fA-F]{64}$", "^0x[0-9a-f]{64}$")
 _AT = {"at_ms": {**_TIME, "description": "When it was closed, in ms since 1970."}}
 _ANSWER = {"who": {**_ADDRESS}, "note": {"type": "string"}}
+
+
+def is_address_port(schema: Mapping[str, Any]) -> bool:
+    """Return whether the schema of a port has the pattern of addresses."""
+    return schema.get("pattern") in _ADDRESS_PATTERNS
 
 
 def ask_definition(package: str) -> ToolDefinition:

@@ -181,7 +181,7 @@ def test_a_leader_is_slashed_by_its_name(publisher, author, evidence):
 def test_the_administration_is_offered_and_accepted(publisher, stranger):
     address = str(stranger.wallet.signer().address)
     assert stranger.fails("admin", "accept", "--yes")[0] == 8
-    assert stranger.fails("admin", "offer", "0xabc", "--yes") == (8, "not_admin")
+    assert stranger.fails("admin", "offer", f"0x{0xABC:064x}", "--yes") == (8, "not_admin")
     assert publisher.json("admin", "offer", address, "--yes")["offered"] == address
     offers = stranger.json("status")["offers"]
     assert [(one["what"], one["accept"]) for one in offers] == [

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from nexus_tools.client import DEVNET
 from nexus_tools.sui.address import Address
 
 RUBY = "0xa2d14fad60c56049ecf75246a481934691214ce413e6a8ae2fe6834c173a6133"
@@ -30,6 +31,19 @@ def test_keys_and_networks_of_the_sui_cli_are_listed_as_such(at_home):
         "local": "sui",
         "private": "sui",
     }
+
+
+def test_a_network_that_a_well_known_name_hides_is_named(home, sui_files, chain):
+    file = sui_files(home.folder, private=chain.url) / "client.yaml"
+    file.write_text(file.read_text().replace("alias: private", "alias: devnet"))
+    listed = home.run("network", "list")
+    assert f"devnet is not {chain.url}, as {file} says" in (listed.stderr)
+    (devnet,) = (row for row in home.json("network", "list") if row["name"] == "devnet")
+    assert (devnet["source"], devnet["url"]) == ("well-known", DEVNET.url)
+
+
+def test_networks_with_names_of_their_own_are_not_reported_as_hidden(at_home):
+    assert "is not" not in at_home.run("network", "list").stderr
 
 
 def test_a_command_takes_them_by_name(at_home, chain):

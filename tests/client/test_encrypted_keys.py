@@ -137,7 +137,9 @@ def test_a_file_that_somebody_changed_is_refused_or_not_opened(path, field, valu
     document = json.loads(place.read_text())
     document[0][field] = value
     place.write_text(json.dumps(document))
-    assert refusal(lambda: Wallet(path)).code == "wallet_invalid"
+    wallet = Wallet(path)
+    assert wallet.accounts() == ()
+    assert [error.code for error in wallet.unreadable] == ["key_invalid"]
 
 
 def test_the_public_half_cannot_be_exchanged(path):

@@ -324,18 +324,18 @@ async def test_more_than_the_balance_has_wait_for_each_other(client, give):
     assert await client.balance(client.address) == 2 * BUDGET - 6 * COMPUTATION
 
 
-async def test_no_two_nonces_are_the_same(client, give):
-    give(client.address, balance=MIST)
-    source = GasSource.ADDRESS_BALANCE
+async def test_equal_transactions_have_different_digests(client, give):
+    give(client.address, MIST, balance=MIST)
 
-    async def nonce(of):
+    async def digest(of, source):
         data = await of.build(read_clock(), budget=BUDGET, gas=source)
-        return TRANSACTION_DATA.decode(data).expiration.nonce
+        return TRANSACTION_DATA.decode(data).digest()
 
-    mine = [await nonce(client) for _ in range(50)]
-    async with SuiClient(client.network, client._signer) as restarted:
-        later = [await nonce(restarted) for _ in range(50)]
-    assert len({*mine, *later}) == 100
+    for source in GasSource:
+        mine = [await digest(client, source) for _ in range(50)]
+        async with SuiClient(client.network, client._signer) as restarted:
+            later = [await digest(restarted, source) for _ in range(50)]
+        assert len({*mine, *later}) == 100
 
 
 async def test_after_the_first_one_a_transaction_is_one_call(client, give, calls):
@@ -362,8 +362,8 @@ async def test_coins_do_not_help_where_the_address_balance_pays_alone(client, gi
         await client.execute(read_clock(), budget=BUDGET, gas=GasSource.ADDRESS_BALANCE)
     assert caught.value.code == "not_enough_sui"
     assert caught.value.details["lacking_mist"] == 1
-    transfer = f"nexus-tools wallet transfer {client.address} 0.001 --deposit"
-    assert transfer in caught.value.hint
+    deposit = f"deposit 0.000000001 SUI or more in the address balance of {client.address}"
+    assert deposit in caught.value.hint
 
 
 async def test_a_balance_that_shrank_meanwhile_is_told_of(client, give):

@@ -60,8 +60,10 @@ def files(config, tmp_path):
 
 def test_profiles_of_grpc_are_networks(files):
     assert files.networks == (
-        Network("tls", "https://sui.example.com:443", "https://faucet.example.com"),
-        Network("plain", "http://127.0.0.1:9000"),
+        Network(
+            "tls", "https://sui.example.com:443", "https://faucet.example.com", has_profile=True
+        ),
+        Network("plain", "http://127.0.0.1:9000", has_profile=True),
     )
 
 

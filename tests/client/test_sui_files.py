@@ -12,10 +12,14 @@ ADDRESS = "0xa2d14fad60c56049ecf75246a481934691214ce413e6a8ae2fe6834c173a6133"
 def test_environments_are_networks_with_the_faucets_of_the_cli(tmp_path, sui_files):
     testnet, local, private = SuiFiles(sui_files(tmp_path)).networks
     assert testnet == Network(
-        "testnet", "https://fullnode.testnet.sui.io:443", "https://faucet.testnet.sui.io"
+        "testnet",
+        "https://fullnode.testnet.sui.io:443",
+        "https://faucet.testnet.sui.io",
+        has_profile=True,
     )
-    assert local == Network("local", "http://127.0.0.1:9000", "http://127.0.0.1:9123")
-    assert private == Network("private", "https://sui.example.com")
+    urls = ("http://127.0.0.1:9000", "http://127.0.0.1:9123")
+    assert local == Network("local", *urls, has_profile=True)
+    assert private == Network("private", "https://sui.example.com", has_profile=True)
 
 
 def test_a_key_is_found_with_its_alias(tmp_path, sui_files):

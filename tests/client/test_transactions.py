@@ -321,7 +321,7 @@ async def test_too_little_sui_names_the_command_of_a_faucet_or_amount_and_addres
         mist = caught.value.details["lacking_mist"]
         assert mist >= 361_200_001
         said = f"{mist // 10**9}.{mist % 10**9:09d}".rstrip("0")
-        sends = f"nexus-tools localnet faucet {bob.address} --amount"
+        sends = f"send {said} SUI or more to {bob.address}: `nexus_tools.client.request_sui`"
         expected = sends if faucet else f"send {said} SUI or more to {bob.address} on "
         assert expected in caught.value.hint
 

@@ -18,6 +18,7 @@ from nexus_tools.domain_proof import ProofState
 from nexus_tools.errors import (
     NexusError,
     NotFoundError,
+    NotNowError,
     UsageError,
     ValidationError,
 )
@@ -126,6 +127,18 @@ async def test_inputs_that_do_not_fit_are_not_paid_for(nexus, key):
         await nexus.invoke(DOUBLE, {"number": "seven"})
     assert caught.value.code == "input_invalid"
     assert await nexus.client.balance(key.address) == before
+
+
+async def test_a_program_without_sui_is_not_led_to_the_localnet_of_the_command_line(
+    localnet, nexus
+):
+    poor = KeyPair.new()
+    async with Nexus.at(localnet, poor, deployment=nexus.deployment) as mine:
+        with pytest.raises(NotNowError) as caught:
+            await mine.leaders.register("lee")
+    assert caught.value.code == "not_enough_sui"
+    assert f"SUI or more to {poor.address}" in caught.value.hint
+    assert "nexus-tools localnet" not in caught.value.hint
 
 
 async def test_a_leader_needs_a_key_where_no_faucet_gives_for_a_new_one(localnet, nexus, key):

@@ -10,6 +10,7 @@ from typing import Any
 
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration, ToolAuth
 from nexus_tools.errors import ValidationError
+from nexus_tools.text_file import without_mark
 
 POCKET = "pocket.json"
 CONFIG = "config.toml"
@@ -117,7 +118,7 @@ def _content(path: Path) -> bytes:
         raise _invalid(f"{path.name} cannot be read: {error.strerror}") from error
     if len(content) > MAX_MANIFEST_BYTES:
         raise _invalid(f"{path.name} is larger than {MAX_MANIFEST_BYTES} bytes")
-    return content
+    return without_mark(content)
 
 
 def _invalid(problem: str) -> ValidationError:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.sandbox import Confinement, is_too_wide, npm_packages
 from nexus_tools.errors import ValidationError
+from nexus_tools.text_file import without_mark
 from nexus_tools.tool import parse_json
 
 MAX_BYTES = 1 * 2**20
@@ -79,7 +80,7 @@ def declared_servers(file: Path) -> dict[str, Any]:
     Raises `ValidationError` with code `mcp_json_invalid`.
     """
     try:
-        text = file.read_bytes()
+        text = without_mark(file.read_bytes())
         document = parse_json(text) if len(text) <= MAX_BYTES else None
     except OSError as error:
         raise _invalid(f"{file} cannot be read: {error.strerror}") from error

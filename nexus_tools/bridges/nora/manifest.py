@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.text_file import without_mark
 from nexus_tools.tool import MAX_MISMATCHES, Mismatch, mismatch_error, parse_json, pointer_of
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _content(path: Path) -> bytes:
         raise _invalid("", f"{path} cannot be read: {error.strerror}") from error
     if len(data) > MAX_BYTES:
         raise _invalid("", f"it is longer than {MAX_BYTES} bytes")
-    return data
+    return without_mark(data)
 
 
 def _check(document: object) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.text_file import without_mark
 
 MAX_BYTES = 256 * 2**10
 MAX_NODES = 20_000
@@ -108,7 +109,7 @@ def _text(file: Path) -> str:
     if len(data) > MAX_BYTES:
         raise _invalid(file, f"it is larger than {MAX_BYTES} bytes")
     try:
-        return data.decode("utf-8")
+        return without_mark(data).decode("utf-8")
     except UnicodeDecodeError as error:
         raise _invalid(file, f"it is no UTF-8: {error}") from error
 

@@ -11,6 +11,7 @@ from nexus_tools.bridges.unstract.settings import Settings
 from nexus_tools.bridges.unstract.transcript import Transcript
 from nexus_tools.bridges.unstract.variables import RuntimeVariables
 from nexus_tools.errors import ValidationError
+from nexus_tools.text_file import without_mark
 from nexus_tools.tool import parse_json
 
 MAX_FILE_BYTES = 2**20
@@ -98,7 +99,7 @@ def _content(path: Path) -> bytes | None:
 
 def _parsed(path: Path, content: bytes) -> dict[str, Any]:
     try:
-        document = parse_json(content.removeprefix(b"\xef\xbb\xbf"))
+        document = parse_json(without_mark(content))
     except ValidationError as error:
         raise _unreadable(path, error.message) from error
     if not isinstance(document, dict):

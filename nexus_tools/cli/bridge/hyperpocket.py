@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.settings import Settings
+from nexus_tools.text_file import read_text
 
 if TYPE_CHECKING:
     from nexus_tools.bridges import CredentialStore
@@ -29,7 +30,7 @@ class HyperpocketSettings:
         if path is None:
             return cls()
         try:
-            document = tomllib.loads(path.read_text(encoding="utf-8"))
+            document = tomllib.loads(read_text(path))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise _invalid(path, str(error)) from error
         unknown = document.keys() - set(_TABLES)

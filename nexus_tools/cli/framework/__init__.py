@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework.output import Output, json_text, plain, print_drawn, print_tree
     from nexus_tools.cli.framework.own_process import own_command
     from nexus_tools.cli.framework.parameters import (
+        ACCOUNT,
         AMOUNT,
         CA_FILE,
         DURATION,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework.watching import event_document, event_line, watch
 
 __all__ = [
+    "ACCOUNT",
     "AMOUNT",
     "CA_FILE",
     "DURATION",
@@ -117,6 +119,7 @@ __getattr__ = late_names(
         "own_process": ("own_command",),
         "output": ("Output", "json_text", "plain", "print_drawn", "print_tree"),
         "parameters": (
+            "ACCOUNT",
             "AMOUNT",
             "CA_FILE",
             "DURATION",

@@ -1,7 +1,6 @@
 """What people hand to a command: JSON as text, a file, stdin; and secrets."""
 
 import sys
-from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import click
 
 from nexus_tools.cli.framework.interrupts import interruptible
 from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.text_file import without_mark
 
 
 def read_option(text: str, option: str) -> Any:
@@ -34,9 +34,9 @@ def read_bytes(name: str) -> bytes:
     """
     if name == "-":
         with interruptible():
-            return sys.stdin.buffer.read().removeprefix(BOM_UTF8)
+            return without_mark(sys.stdin.buffer.read())
     try:
-        return Path(name).expanduser().read_bytes().removeprefix(BOM_UTF8)
+        return without_mark(Path(name).expanduser().read_bytes())
     except OSError as error:
         message = f"{name} cannot be read: {error.strerror}"
         raise UsageError("file_unreadable", message) from error

@@ -5,17 +5,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from nexus_tools import environment, units
-from nexus_tools.cli.framework.completing import complete_folders
+from nexus_tools.cli.framework.completing import complete_folders, complete_keys
 from nexus_tools.errors import UsageError
 from nexus_tools.spelling import with_suggestion
 
 if TYPE_CHECKING:
     _Number = click.ParamType[int]
+    _Text = click.ParamType[str]
     _Choice = click.Choice[str]
 else:  # it is generic from click 8.5 on
-    _Number = click.ParamType
+    _Number = _Text = click.ParamType
     _Choice = click.Choice
 
 
@@ -40,6 +42,22 @@ class _Written(_Number):
 
 AMOUNT = _Written("sui", units.parse_sui)
 """An amount in SUI such as `1` or `0.25`, in MIST."""
+
+
+class _Account(_Text):
+    """An account: its address with all 64 digits, or the alias of a key."""
+
+    name = "address|alias"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete aliases."""
+        return [CompletionItem(name) for name in complete_keys(ctx, param, incomplete)]
+
+
+ACCOUNT = _Account()
+"""The account that receives SUI, a right or an object; `Session.address_of` reads it."""
 
 DURATION = _Written("duration", units.parse_duration)
 """A span such as `7d`, `1h30m` or `500ms`, in milliseconds."""

@@ -83,7 +83,7 @@ class Selection:
         from nexus_tools.registry import ToolFilter
 
         return ToolFilter(
-            owner=None if self.owner is None else session.address_of(self.owner),
+            owner=None if self.owner is None else session.address_of(self.owner, short=True),
             domains=self.domains,
             state=state,
             search=self.search,

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nexus_tools import environment
+from nexus_tools import environment, units
 from nexus_tools.cli.framework.output import Output, plain
 from nexus_tools.directories import cache_directory
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
@@ -16,7 +16,7 @@ from nexus_tools.running_localnet import start_command
 from nexus_tools.settings import Settings
 
 if TYPE_CHECKING:
-    from nexus_tools.client import KeyPair, Network, SuiClient
+    from nexus_tools.client import Executed, KeyPair, Network, SuiClient
     from nexus_tools.nexus import Nexus
     from nexus_tools.package import Deployment
     from nexus_tools.sui.address import Address
@@ -48,15 +48,16 @@ class Session:
         """The network that the command works on: the option's, or that of the settings."""
         return self.settings.find_network(self.network_name)
 
-    def address_of(self, who: str) -> "Address":
-        """An address as it stands, or that of a key by its alias.
+    def address_of(self, who: str, *, short: bool = False) -> "Address":
+        """Return an address as it stands, or that of a key by its alias.
 
-        Raises `address_invalid`, or as `Settings.locate_account` does.
+        An address has all of its 64 digits. One that is only read may be `short`. Raises
+        `address_invalid`, or as `Settings.locate_account` does.
         """
         from nexus_tools.sui.address import Address
 
-        if who.startswith("0x"):
-            return Address.parse(who)
+        if who[:2].lower() == "0x":
+            return Address.parse(who) if short else Address.parse_whole(who)
         return self.settings.locate_account(who).what.address
 
     def wallet_option(self, address: "Address") -> str:
@@ -120,7 +121,9 @@ class Session:
         if not endures:
             patience = Patience.of_a_person(timeout_s)
         try:
-            async with SuiClient(network, signer, patience=patience) as client:
+            async with SuiClient(
+                network, signer, patience=patience, on_merge=self._report_merge
+            ) as client:
                 yield client
         except UnreachableError as error:
             if error.code != "node_unreachable" or not self.settings.lacks_localnet(network.name):
@@ -130,6 +133,14 @@ class Session:
                 f"no localnet of yours is running, and no node responds at {network.url}",
                 hint=f"`{start_command(network.endpoint().port)}` starts one",
             ) from error
+
+    def _report_merge(self, merged: "Executed", count: int) -> None:
+        cost_mist = merged.cost.net
+        paid = "for" if cost_mist > 0 else "with a rebate of"
+        self.output.note(
+            f"merged {count} coins {paid} {units.sui(abs(cost_mist))} ({merged.digest}):"
+            " a transaction takes 255"
+        )
 
     async def deployment(self, client: "SuiClient") -> "Deployment":
         """The package as published on the client's network. Raises `package_not_published`."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, complete_keys, reads, writes
+from nexus_tools.cli.framework import ACCOUNT, Session, reads, writes
 from nexus_tools.cli.leader.own import LEADER, act, own_leader
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("who", metavar="ADDRESS|ALIAS", shell_complete=complete_keys)
+@click.argument("who", metavar="ADDRESS|ALIAS", type=ACCOUNT)
 @LEADER
 @writes
 async def add(session: Session, who: str, which: str | None) -> None:
@@ -29,7 +29,7 @@ async def add(session: Session, who: str, which: str | None) -> None:
 
 
 @command.command()
-@click.argument("who", metavar="ADDRESS|ALIAS", shell_complete=complete_keys)
+@click.argument("who", metavar="ADDRESS|ALIAS", type=ACCOUNT)
 @LEADER
 @writes
 async def remove(session: Session, who: str, which: str | None) -> None:

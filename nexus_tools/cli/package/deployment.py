@@ -8,7 +8,7 @@ import click
 
 from nexus_tools.cli.framework import Session, asked, carry_out, reads, report, writes
 from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles
-from nexus_tools.cli.package.lock import ensure_locks, in_words, upgrades_record
+from nexus_tools.cli.package.lock import ensure_locks, in_words, lacks_locks, upgrades_record
 from nexus_tools.cli.package.rehearsal import Modules
 from nexus_tools.cli.package.rehearsal import rehearse as rehearse_deployment
 from nexus_tools.cli.package.verification import explains_broken_rules
@@ -89,13 +89,16 @@ async def _publish_folder(
     ours = await _linked(session, folder, compilation, bundle=bundle)
     modules, dependencies = await _compiled(session, folder, compilation, bundle=bundle, ours=ours)
     async with session.client(signing=True) as client:
+        publisher = Publisher(client, dry_run=session.dry_run)
+        if locked and await lacks_locks(session, client):
+            await publisher.check_funds(modules, with_lock=True)
         before, locks = await ensure_locks(session, client) if locked else ([], None)
         done = f"published {folder} on {client.network.name}{_AND_LOCKED if locked else ''}"
         async with explains_broken_rules(client, modules, dependencies):
             sent = await carry_out(
                 session,
-                Publisher(client, dry_run=session.dry_run),
-                lambda publisher: publisher.publish_other(modules, dependencies, locks),
+                publisher,
+                lambda service: service.publish_other(modules, dependencies, locks),
                 question=lambda rehearsed: asked(done, rehearsed),
             )
         record: dict[str, Any] = {"network": client.network.name, "folder": str(folder)}
@@ -144,18 +147,24 @@ async def _compiled(
 
 async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
     """Publish our packages; what is missing of them, if an earlier attempt went half the way."""
-    from nexus_tools.package import Publisher, load_package
+    from nexus_tools.package import Publisher, our_packages
 
     async with session.client(signing=True) as client:
         deployment = None if again else await _begun(session, client)
         network, publisher = client.network.name, Publisher(client, dry_run=session.dry_run)
+        tools_package, workflows_package = our_packages()
+        lacking = [workflows_package] if deployment else [tools_package, workflows_package]
+        await publisher.check_funds(
+            *(each.modules for each in lacking),
+            with_lock=locked and await lacks_locks(session, client),
+        )
         sent, locks = await ensure_locks(session, client) if locked else ([], None)
         done = f"published the packages on {network}{_BOTH_LOCKED if locked else ''}"
         if deployment is None:
             tools = await carry_out(
                 session,
                 publisher,
-                lambda service: service.publish_tools(load_package(), locks),
+                lambda service: service.publish_tools(tools_package, locks),
                 question=lambda rehearsed: asked(done, rehearsed.sent[0]),
             )
             sent, deployment = [*sent, *tools.sent], tools.deployment

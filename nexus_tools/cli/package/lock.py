@@ -84,6 +84,11 @@ async def _our_cap(session: Session, client: "SuiClient") -> "Address":
     return deployment.require_upgrade_cap()
 
 
+async def lacks_locks(session: Session, client: "SuiClient") -> bool:
+    """Return whether this machine knows no `upgrade_lock` of the network."""
+    return session.settings.find_locks(client.network.name, await client.chain_id()) is None
+
+
 async def ensure_locks(
     session: Session, client: "SuiClient"
 ) -> "tuple[list[Sent], LockDeployment | None]":

@@ -15,6 +15,7 @@ from nexus_tools.client import SuiClient
 from nexus_tools.errors import NexusError, NotFoundError, UsageError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import MovePackage
+from nexus_tools.text_file import read_text
 
 _MANIFEST = "Move.toml"
 _BYTECODE = "bytecode_modules"
@@ -170,7 +171,7 @@ def sources_in(folder: Path) -> dict[str, str]:
 def _origin(folder: Path) -> str:
     import tomllib
 
-    manifest: dict[str, Any] = tomllib.loads((folder / _MANIFEST).read_text("utf-8"))
+    manifest: dict[str, Any] = tomllib.loads(read_text(folder / _MANIFEST))
     return _named(str(manifest["package"]["name"]))
 
 

@@ -14,6 +14,7 @@ from nexus_tools.cli.framework import (
     report,
     writes,
 )
+from nexus_tools.cli.input_addresses import with_workflow_addresses
 from nexus_tools.cli.leader_names import NAMED, find_leaders
 from nexus_tools.cli.schedule.shown import in_words
 from nexus_tools.cli.schedule.timing import When, timed
@@ -88,6 +89,7 @@ async def command(
     async with session.nexus() as nexus:
         timing = when.timing(await nexus.client.now_ms())
         workflow = await nexus.workflows.get(fqn)
+        values = await with_workflow_addresses(session, nexus, workflow, values)
         leaders = await find_leaders(nexus.leaders, named)
         forewarn(session, workflow, values, group, lasts)
         created = await carry_out(

@@ -18,6 +18,7 @@ from nexus_tools.cli.framework import (
     terminable,
     writes,
 )
+from nexus_tools.cli.input_addresses import with_addresses
 from nexus_tools.cli.leader_names import NAMED, find_leaders
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
 from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof
@@ -81,6 +82,8 @@ async def command(
     name = ToolFqn.parse(fqn)
     async with session.nexus() as nexus:
         tool = await nexus.tools.get(name)
+        ports = tool.definition.parse().input_schema.get("properties", {})
+        values = with_addresses(session, ports, values)
         _check_inputs(tool, values)
         if tool.price_mist:
             _warn_of_owner(session.output, fqn, await asked_proof(session, nexus, tool, ask))

@@ -2,11 +2,11 @@
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_fqns, complete_keys, reads, writes
+from nexus_tools.cli.framework import ACCOUNT, Session, complete_fqns, reads, writes
 from nexus_tools.cli.tool.roster import change
 
 _FQN = click.argument("fqn", shell_complete=complete_fqns)
-_WHO = click.argument("who", metavar="ADDRESS|ALIAS", shell_complete=complete_keys)
+_WHO = click.argument("who", metavar="ADDRESS|ALIAS", type=ACCOUNT)
 
 
 @click.group()

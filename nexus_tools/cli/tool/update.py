@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import (
+    ACCOUNT,
     AMOUNT,
     CA_FILE,
     DURATION,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--description", help="What the tool does.")
 @click.option("--timeout", "timeout_ms", type=DURATION, help="How long an invocation may take: 5s.")
 @click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI.")
-@click.option("--payout", help="Who is paid for invocations: an address, or a key by its alias.")
+@click.option("--payout", type=ACCOUNT, help="The account that receives the price.")
 @click.option(
     "--min-outcome-bytes",
     type=click.IntRange(min=0),

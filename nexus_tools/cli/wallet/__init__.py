@@ -12,6 +12,7 @@ COMMANDS = {
     "rename": "Give a key another alias.",
     "remove": "Forget a key.",
     "transfer": "Send SUI.",
+    "merge": "Merge coins.",
     "import": "Import a key, or those of the Sui CLI.",
     "export": "Print a key.",
 }
@@ -23,6 +24,7 @@ PLACES = {
     "rename": "keys:rename",
     "remove": "removal:remove",
     "transfer": "transfer:transfer",
+    "merge": "merge:merge",
     "import": "secrets:import_key",
     "export": "secrets:export",
 }

@@ -42,8 +42,11 @@ def import_key(
         secret = read_secret("suiprivkey…, keystore entry or recovery phrase")
     key = KeyPair.parse(secret)
     passphrase = new_passphrase(session, alias) if encrypt else None
-    account = session.settings.open_wallet().add(key, alias, passphrase=passphrase)
-    session.output.done(f"imported the key {account.alias}")
+    wallet = session.settings.open_wallet()
+    known = key.address in [each.address for each in wallet.accounts()]
+    account = wallet.add(key, alias, passphrase=passphrase)
+    done = f"imported the key {account.alias}"
+    session.output.done(f"the key {account.alias} is here already" if known else done)
     session.output.record(key_record(session, session.settings.locate_account(account.address)))
 
 

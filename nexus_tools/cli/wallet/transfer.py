@@ -1,12 +1,13 @@
-"""SUI that goes from the key that signs to somebody."""
+"""SUI that the key that signs sends, and its coins."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import AMOUNT, Session, carry_out, complete_keys, report, writes
+from nexus_tools.cli.framework import ACCOUNT, AMOUNT, Session, carry_out, report, writes
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,15 +36,17 @@ class _AmountOrAll(_Amount):
 
 
 @click.command()
-@click.argument("to", shell_complete=complete_keys)
+@click.argument("to", type=ACCOUNT)
 @click.argument("amount", type=_AmountOrAll())
 @click.option("--deposit", is_flag=True, help="Put it into the address balance of TO.")
 @writes
 async def transfer(session: Session, to: str, amount: int | None, *, deposit: bool) -> None:
     """Send AMOUNT SUI to TO, an address or a key of the wallet by its alias.
 
-    Coins and the address balance pay. The AMOUNT `all` sends everything but the gas. What would
-    leave too little for gas is refused before anything is signed, with exit code 4.
+    An address has all of its 64 digits. Coins and the address balance pay. The AMOUNT `all` sends
+    everything but the gas. Coins that do not fit in one transaction are merged first, in others. A
+    transfer that would leave too little for gas is refused before anything is signed, with exit
+    code 4.
     """
     if amount == 0:
         raise UsageError("amount_zero", "nothing is sent with an amount of 0")
@@ -52,31 +55,44 @@ async def transfer(session: Session, to: str, amount: int | None, *, deposit: bo
             "amount_needed", "a deposit needs an amount", hint="leave something for gas"
         )
     recipient = session.address_of(to)
-    whom = str(recipient) if to.startswith("0x") else f"{to} ({recipient})"
+    whom = str(recipient) if to[:2].lower() == "0x" else f"{to} ({recipient})"
     async with session.client(signing=True) as client:
-        purse = _Purse(client, recipient, amount, deposit)
-        all_mist = await purse.everything() if amount is None else 0
-
-        def text(sent: "Sent") -> str:
-            return units.sui(all_mist - sent.cost.net if amount is None else amount)
-
-        sent = await carry_out(
+        network = client.network.name
+        transferred = await carry_out(
             session,
-            purse,
-            _Purse.send,
+            _Transfer(client, recipient, amount, deposit),
+            _Transfer.send,
             question=lambda rehearsed: (
-                f"Send {text(rehearsed)} to {whom} on {client.network.name},"
-                f" and pay {units.sui(rehearsed.cost.net)} for gas?"
+                f"Send {units.sui(rehearsed.amount_mist)} to {whom} on {network},"
+                f" and pay {units.sui(rehearsed.sent[-1].cost.net)} for gas?"
             ),
         )
-        mist = all_mist - sent.cost.net if amount is None else amount
-        record = {"from": str(client.address), "to": str(recipient), "amount_mist": mist}
-    report(session.output, sent, f"sent {units.sui(mist)} to {whom}", record)
+        record = {
+            "from": str(client.address),
+            "to": str(recipient),
+            "amount_mist": transferred.amount_mist,
+        }
+    done = f"sent {units.sui(transferred.amount_mist)} to {whom}"
+    report(session.output, transferred.sent, done, record)
+    if transferred.left_mist:
+        session.output.warn(
+            f"{units.sui(transferred.left_mist)} are left in coins that hold less than the gas to"
+            " merge them"
+        )
 
 
 @dataclass(frozen=True)
-class _Purse:
-    """What `carry_out` rehearses and does."""
+class _Transferred:
+    """The transactions of a transfer, its amount, and the MIST that `all` leaves behind."""
+
+    sent: "Sequence[Sent]"
+    amount_mist: int
+    left_mist: int = 0
+
+
+@dataclass(frozen=True)
+class _Transfer:
+    """A transfer that `carry_out` simulates and sends."""
 
     client: "SuiClient"
     recipient: "Address"
@@ -87,24 +103,41 @@ class _Purse:
     def rehearsal(self) -> Self:
         return replace(self, dry_run=True)
 
-    async def everything(self) -> int:
-        """What one transaction can send, in MIST, its gas included: of coins the largest."""
+    async def send(self) -> _Transferred:
+        if self.amount_mist is not None:
+            return _Transferred([await self._send(self.amount_mist)], self.amount_mist)
+        merged = [] if self.dry_run else await self._merge()
+        total_mist, sendable_mist = await self._everything()
+        sent = await self._send(None)
+        had_mist = total_mist if self.dry_run else sendable_mist
+        left_mist = 0 if self.dry_run else total_mist - sendable_mist
+        return _Transferred([*merged, sent], had_mist - sent.cost.net, left_mist)
+
+    async def _merge(self) -> "Sequence[Sent]":
+        """Merge coins unless all of them fit in a transaction."""
+        from nexus_tools.client import MAX_PAYMENT_COINS
+
+        coins = await self.client.coins(self.client.address)
+        return await self.client.merge_coins() if len(coins) > MAX_PAYMENT_COINS else ()
+
+    async def _everything(self) -> tuple[int, int]:
+        """Return the MIST of the wallet, and those that one transaction can send."""
         from nexus_tools.client import MAX_PAYMENT_COINS
 
         owner = self.client.address
         parts = await self.client.balance_parts(owner)
         coins = sorted((coin.balance for coin in await self.client.coins(owner)), reverse=True)
-        return parts.in_address + sum(coins[:MAX_PAYMENT_COINS])
+        return parts.in_address + sum(coins), parts.in_address + sum(coins[:MAX_PAYMENT_COINS])
 
-    async def send(self) -> "Sent":
+    async def _send(self, amount_mist: int | None) -> "Sent":
         from nexus_tools.package import execute_or_simulate
         from nexus_tools.sui.builder import TransactionBuilder
         from nexus_tools.sui.type_tag import SUI
 
         builder = TransactionBuilder()
         coin: Argument = builder.gas
-        if self.amount_mist is not None:
-            coin = builder.split_coins(builder.gas, [self.amount_mist])[0]
+        if amount_mist is not None:
+            coin = builder.split_coins(builder.gas, [amount_mist])[0]
         if self.deposit:
             builder.deposit(coin, self.recipient, SUI)
         else:

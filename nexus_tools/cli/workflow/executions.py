@@ -28,7 +28,7 @@ async def command(
     """List the executions that your key began, the oldest first, as far as the node knows."""
     from nexus_tools.registry import status_of
 
-    address = session.own_address() if owner is None else session.address_of(owner)
+    address = session.own_address() if owner is None else session.address_of(owner, short=True)
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading executions"):
             found = await nexus.executions.list(address)

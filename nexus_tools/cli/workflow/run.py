@@ -17,6 +17,7 @@ from nexus_tools.cli.framework import (
     terminable,
     writes,
 )
+from nexus_tools.cli.input_addresses import with_workflow_addresses
 from nexus_tools.cli.leader_names import NAMED, find_leaders
 from nexus_tools.cli.workflow.execution_view import (
     finished,
@@ -90,6 +91,7 @@ async def command(
     async with session.nexus() as nexus:
         with session.output.progress(f"reading {workflow}"):
             found = await find_workflow(nexus, workflow)
+            given = await with_workflow_addresses(session, nexus, found, given)
             own = await find_leaders(nexus.leaders, named) if named else session.settings.leaders
             leaders = await nexus.executions.leaders_for(found, own)
         terms: dict[str, Any] = {

@@ -1,15 +1,14 @@
 """`nexus-tools workflow show`: a published workflow, or an execution."""
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_fqns, json_text, plain, reads
+from nexus_tools.cli.input_addresses import input_ports
 from nexus_tools.cli.workflow.execution_view import show_execution
 from nexus_tools.cli.workflow.run import find_workflow
-from nexus_tools.errors import NexusError
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
@@ -102,21 +101,13 @@ def _inputs(document: "Document") -> dict[str, "InputPort"]:
 
 async def _input_kinds(nexus: "Nexus", workflow: "PublishedWorkflow") -> list[str]:
     """The inputs, each with the type that its tool takes, as `names: string`."""
-    from nexus_tools.package.move.tool import Tool
     from nexus_tools.tool import port_summary
 
-    tools = await nexus.workflows.find_all(workflow.tools, Tool)
-    schemas: dict[str, Any] = {}
-    for tool in tools:
-        with suppress(NexusError):  # anybody registers what is no definition
-            if tool is not None:
-                schemas[tool.fqn] = tool.definition.parse().input_schema
-    kinds = []
-    for name, target in _inputs(workflow.document).items():
-        ports = schemas.get(workflow.plan.vertices[target.vertex].vertex.fqn, {})
-        port = ports.get("properties", {}).get(target.port, {})
-        kinds.append(port_summary({"properties": {name: port}, "required": [name]}))
-    return kinds
+    ports = await input_ports(nexus, workflow)
+    return [
+        port_summary({"properties": {name: ports.get(name, {})}, "required": [name]})
+        for name in _inputs(workflow.document)
+    ]
 
 
 def _in_words(value: Any) -> str:

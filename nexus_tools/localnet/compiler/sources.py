@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nexus_tools.errors import NotFoundError
+from nexus_tools.text_file import read_text
 
 MANIFEST = "Move.toml"
 
@@ -19,7 +20,7 @@ def read_sources(folder: Path) -> Mapping[str, str]:
     paths = [folder / MANIFEST]
     for part in ("sources", "tests"):
         paths += sorted((folder / part).rglob("*.move"))
-    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+    return {path.relative_to(folder).as_posix(): read_text(path) for path in paths}
 
 
 def published_sources(sources: Mapping[str, str]) -> Mapping[str, str]:

@@ -102,7 +102,7 @@ def test_without_a_leader_a_command_says_how_to_get_one(author):
 
 
 def test_collateral_that_the_wallet_cannot_pay_is_said_in_words(author, leader):
-    result = author.run("leader", "register", "--yes", "--json")
+    result = author.run("leader", "register", "--name", "second", "--yes", "--json")
     assert (result.code, result.error["code"]) == (4, "not_enough_sui")
 
 
@@ -135,8 +135,8 @@ def test_what_is_there_and_needed_and_lacking_is_named(new_home, publisher, chai
     user = new_home("poor", publisher)
     chain.fund(user.wallet.signer().address, 10_000_500_000)
     message = user.run("leader", "register", "--yes", "--json").error["message"]
-    assert "10.0005 SUI free" in message
-    assert "lacking" in message
+    assert "the wallet has 10.0005 SUI, and this needs about 10.0" in message
+    assert ": 10 SUI and up to 0.0" in message
 
 
 def test_among_several_leaders_one_has_to_be_named(author, leader, chain):
@@ -148,6 +148,37 @@ def test_among_several_leaders_one_has_to_be_named(author, leader, chain):
     document = author.json("leader", "activate", "--leader", second, "--dry-run")
     assert document["leader"] == second
     assert len(author.json("leader", "status")) == 2
+
+
+def test_register_sends_nothing_when_the_name_is_registered(author, leader):
+    before = balance(author)
+    again = author.json("leader", "register", "--name", "mine", "--yes")
+    assert (again["leader"], again["digest"], again["active"]) == (leader, None, False)
+    said = author.run("leader", "register", "--name", "mine")
+    assert said.code == 0
+    assert "the leader mine is registered already, nothing was sent" in said.stderr
+    assert f"nexus-tools leader activate --leader {leader}" in said.stderr
+    assert balance(author) == before
+    [row] = author.json("leader", "status")
+    assert row["leader"] == leader
+
+
+def test_register_names_the_other_leader_before_it_asks(author, leader, chain):
+    chain.fund(author.wallet.signer().address, 20 * 10**9)
+    asked = author.run("leader", "register", "--name", "second")
+    assert asked.code == 2
+    assert f"You own the leader mine ({leader}) already. Register the leader second" in asked.stderr
+    told = author.run("leader", "register", "--name", "second", "--inactive", "--yes")
+    assert f"You own the leader mine ({leader}) already." in told.stderr
+    again = author.json("leader", "activate", "--leader", "second", "--yes")
+    assert again["leader"] != leader
+
+
+def test_register_says_how_to_bring_an_unregistered_leader_back(author, leader):
+    author.json("leader", "unregister", "--yes")
+    result = author.run("leader", "register", "--name", "mine", "--yes", "--json")
+    assert (result.code, result.error["code"]) == (4, "leader_gone")
+    assert f"leader cancel-unregister --leader {leader}" in result.error["hint"]
 
 
 def test_a_dry_run_registers_nothing(author):

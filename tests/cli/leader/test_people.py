@@ -45,7 +45,7 @@ def test_workers_may_be_named_at_the_registration(author):
 def test_only_the_owner_changes_workers_and_keys(author, stranger, leader, key):
     worker = stranger.wallet.signer().address
     author.json("leader", "worker", "add", worker, "--yes")
-    for verb in (("worker", "add", "0xabc"), ("key", "add", key), ("deactivate",)):
+    for verb in (("worker", "add", f"0x{0xABC:064x}"), ("key", "add", key), ("deactivate",)):
         refused = stranger.fails("leader", *verb, "--leader", leader, "--yes")
         assert refused == (8, "not_owner")
 

@@ -101,7 +101,7 @@ def test_a_name_is_taken_over_with_payouts_and_without_operators_and_keys_of_bef
 ):
     name = registered.partition("@")[0]
     address = str(stranger.wallet.signer().address)
-    author.json("tool", "operators", "add", registered, "0xabc", "--yes")
+    author.json("tool", "operators", "add", registered, f"0x{0xABC:064x}", "--yes")
     author.json("tool", "key", "add", registered, key, "--yes")
     assert author.fails("tool", "offer", registered, address, "--yes") == (2, "name_expected")
     author.json("tool", "offer", name, address, "--yes")
@@ -122,4 +122,4 @@ def test_a_name_is_taken_over_with_payouts_and_without_operators_and_keys_of_bef
 def test_a_name_that_was_not_offered_is_not_taken(author, stranger, registered):
     name = registered.partition("@")[0]
     assert stranger.fails("tool", "accept", name, "--yes") == (8, "not_offered")
-    assert stranger.fails("tool", "offer", name, "0xabc", "--yes") == (8, "not_owner")
+    assert stranger.fails("tool", "offer", name, f"0x{0xABC:064x}", "--yes") == (8, "not_owner")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.cli.framework import ACCOUNT, Session, asked, carry_out, report, writes
 from nexus_tools.cli.package.compiler import Compilation, compiles
 from nexus_tools.cli.package.lock import PACKAGE, in_words, locked_package, upgrades_record
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
@@ -60,7 +60,7 @@ async def cancel(session: Session, package: str | None) -> None:
 
 
 @click.command()
-@click.argument("to")
+@click.argument("to", type=ACCOUNT)
 @PACKAGE
 @writes
 async def offer(session: Session, to: str, package: str | None) -> None:

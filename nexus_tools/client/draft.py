@@ -1,0 +1,73 @@
+"""A transaction on its way to being sent: all but its gas, and the reasons to build it anew."""
+
+from msgspec import Struct
+
+from nexus_tools.client.epoch import Epoch
+from nexus_tools.client.gas import MAX_BUDGET_MIST, budget_for
+from nexus_tools.client.purse import GasSource, Payment, ShortageError
+from nexus_tools.client.transactions import Simulated
+from nexus_tools.errors import NexusError, UnreachableError
+from nexus_tools.sui.execution_status import ErrorKind, Success
+from nexus_tools.sui.object import ObjectReference
+from nexus_tools.sui.transaction import ProgrammableTransaction
+
+
+class Draft(Struct, frozen=True):
+    """A transaction that only lacks its gas.
+
+    `withdrawn` is the most that its commands take from the gas coin (MIST), or None if that is not
+    known.
+    """
+
+    kind: ProgrammableTransaction
+    references: tuple[ObjectReference, ...]
+    epoch: Epoch
+    withdrawn: int | None
+    source: GasSource
+
+
+class OutdatedError(Exception):
+    """Something that the transaction names has changed: it has to be built anew.
+
+    With `is_final`, an owned input has a newer version, so that the network can never execute the
+    transaction that was built.
+    """
+
+    def __init__(self, refusal: NexusError, *, is_final: bool) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+        self.is_final = is_final
+
+
+def check_payment(draft: Draft, payment: Payment, simulated: Simulated) -> None:
+    """Raise `ShortageError` if a payment does not have the gas budget besides what commands take.
+
+    The simulation had all that was left as its budget; with a larger one, the chain would execute
+    the transaction until a command finds too little in the gas coin, and take the gas.
+    """
+    available = payment.total
+    withdrawn = draft.withdrawn or 0
+    status = simulated.effects.status
+    is_bounded = available - withdrawn < MAX_BUDGET_MIST
+    if isinstance(status, Success):
+        budget = budget_for(simulated.cost, draft.epoch.gas_price)
+        if available < withdrawn + budget:
+            raise ShortageError(withdrawn + budget, available, budget, draft.source)
+    elif status.error.kind is ErrorKind.INSUFFICIENT_GAS and is_bounded:
+        raise ShortageError(None, available, source=draft.source)
+
+
+def check_certainty(reason: Exception, refusal: NexusError) -> None:
+    """Raise `node_unreachable` if a refused transaction may still be executed.
+
+    That is so if the node's answer to an earlier attempt was lost, unless an input has changed: the
+    refusal was the answer to a repetition.
+    """
+    is_final = isinstance(reason, OutdatedError) and reason.is_final
+    if "attempts" in refusal.details and not is_final:
+        raise UnreachableError(
+            "node_unreachable",
+            "the node's answer was lost, and the node refused the transaction when it was sent"
+            f" again: {refusal.message}",
+            details=refusal.details,
+        )

@@ -1,0 +1,119 @@
+"""Where SUI, rights or objects go, an address is whole, and an alias stands for it."""
+
+import json
+
+import anyio
+import pytest
+
+from nexus_tools.client import Network, SuiClient
+from nexus_tools.package import Deployment
+from nexus_tools.registry import Invocations
+from nexus_tools.sui.address import Address
+
+WHOLE = "0x0f00000000000000000000000000000000000000000000000000000000000abc"
+SHORT = [WHOLE[:-1], "0x1", "0X2", WHOLE + "0"]
+ADDRESS = {"type": "string", "pattern": "^0x[0-9a-fA-F]{1,64}$"}
+
+
+@pytest.fixture
+def leader(author, chain):
+    chain.fund(author.wallet.signer().address, 20 * 10**9)
+    return author.json("leader", "register", "--name", "mine", "--yes")["leader"]
+
+
+@pytest.fixture
+def friend(author):
+    author.wallet.new("friend")
+    return str(author.wallet.account("friend").address)
+
+
+def verbs(fqn, who):
+    return [
+        ("wallet", "transfer", who, "0.1"),
+        ("wallet", "transfer", who, "0.1", "--deposit"),
+        ("tool", "operators", "add", fqn, who),
+        ("tool", "update", fqn, "--payout", who),
+        ("tool", "offer", fqn.rpartition("@")[0], who),
+        ("leader", "worker", "add", who, "--leader", "mine"),
+        ("leader", "register", "--name", "second", "--worker", who),
+        ("leader", "offer", who, "--leader", "mine"),
+    ]
+
+
+@pytest.mark.parametrize("who", SHORT, ids=["lost-digit", "one", "two", "one-more"])
+def test_no_verb_takes_an_address_that_is_not_whole(author, leader, registered, who):
+    before = author.json("wallet", "show")["balance_mist"]
+    for verb in (*verbs(registered, who), ("admin", "offer", who)):
+        assert author.fails(*verb, "--yes") == (7, "address_invalid"), verb
+    assert author.json("wallet", "show")["balance_mist"] == before
+
+
+def test_the_error_counts_the_digits(author):
+    error = author.run("wallet", "transfer", WHOLE[:-1], "1", "--yes", "--json").error
+    assert "has 63 of the 64 digits of an address" in error["message"]
+
+
+@pytest.mark.parametrize("who", ["friend", WHOLE], ids=["alias", "address"])
+def test_every_verb_takes_an_alias_and_a_whole_address(author, leader, registered, friend, who):
+    address = friend if who == "friend" else WHOLE
+    for verb in verbs(registered, who):
+        document = author.json(*verb, "--dry-run")
+        assert address in json.dumps(document), verb
+
+
+def test_an_address_that_is_only_read_may_be_short(author):
+    assert author.json("tool", "list", "--owner", "0x1") == []
+    assert author.json("localnet", "faucet", "0xabc")["address"] == f"0x{0xABC:064x}"
+
+
+def inputs_of(user, chain, invoked):
+    """The inputs of an invocation on chain."""
+    known = user.json("package", "show")
+    deployment = Deployment.parse({name: known[name] for name in Deployment.__struct_fields__})
+
+    async def read():
+        async with SuiClient(Network("test", chain.url)) as client:
+            invocations = Invocations(client, deployment)
+            found = await invocations.get(Address.parse(invoked["invocation"]))
+            return found.inputs.as_json()
+
+    return anyio.run(read)
+
+
+@pytest.fixture
+def paying(author, definition, meta_file, carrier):
+    """The FQN of a tool with an input that is an address, and a workflow of it."""
+    schema = {"type": "object", "properties": {"to": ADDRESS, "note": {"type": "string"}}}
+    document = definition | {"input_schema": schema | {"required": ["to"]}}
+    terms = ("--price", "0.001", "--leader", carrier)
+    author.json("tool", "register", "--from-meta", meta_file(document), *terms, "--yes")
+    return definition["fqn"]
+
+
+def test_an_input_that_is_an_address_takes_an_alias(author, paying, friend, chain):
+    inputs = '{"to": "friend", "note": "friend"}'
+    invoked = author.json("tool", "invoke", paying, "--input", inputs, "--no-wait", "--yes")
+    assert inputs_of(author, chain, invoked) == {"to": friend, "note": "friend"}
+
+
+@pytest.mark.parametrize("who", [*SHORT[:2], "nobody"], ids=["lost-digit", "one", "no-key"])
+def test_an_input_that_is_an_address_is_whole(author, paying, who):
+    inputs = json.dumps({"to": who})
+    result = author.run("tool", "invoke", paying, "--input", inputs, "--yes", "--json")
+    assert (result.code, result.error["code"]) == (7, "input_invalid")
+    assert result.error["message"].startswith("the input to: ")
+
+
+def test_a_workflow_input_that_is_an_address_takes_an_alias(author, paying, friend, tmp_path):
+    kind = {"variant": "off_chain", "tool_fqn": paying}
+    vertex = {"name": "pay", "kind": kind, "entry_ports": [{"name": "to"}]}
+    file = tmp_path / "flow.json"
+    file.write_text(json.dumps({"vertices": [vertex], "edges": []}))
+    fqn = paying.replace("@1", "-flow@1")
+    author.json("workflow", "publish", file, "--name", fqn, "--yes")
+    run = ("workflow", "run", fqn, "--yes")
+    assert author.json(*run, "--input", "to=friend")["execution"]
+    assert author.fails(*run, "--input", f"to={WHOLE[:-1]}") == (7, "input_invalid")
+    planned = ("schedule", "create", fqn, "--every", "1h", "--funds", "1", "--yes")
+    assert author.fails(*planned, "--input", "pay.to=0x1") == (7, "input_invalid")
+    assert author.json(*planned, "--input", "pay.to=friend")["schedule"]
