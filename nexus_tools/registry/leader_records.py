@@ -30,6 +30,9 @@ MAX_NAMED = 2
 _UNKNOWN = 1 / 2
 _LEAST_WEIGHT = 1 / 4
 _OWN_WEIGHT = 2
+_OWN_DOUBT = 1
+# With four, as many bought votes as 5 SUI lock the collateral of do not decide.
+_DOUBT = 4
 
 # Any other failure may be the fault of the tool or of its requester.
 _OWN_FAILURES = {FailureReason.REFUSED, FailureReason.OVERLOADED}
@@ -90,7 +93,8 @@ async def read_histories(package: PackageClient, after: Cursor | None = None) ->
         if closing.requester == caller:
             own[closing.leader].append(closing.kind is _Kind.SETTLED)
     return Histories(
-        _records(closings), {leader: _succession(results) for leader, results in own.items()}
+        _records(closings),
+        {leader: _succession(results, _OWN_DOUBT) for leader, results in own.items()},
     )
 
 
@@ -154,16 +158,16 @@ def _record(pairs: Sequence[_Closing]) -> LeaderRecord:
         counts[_Kind.MISSED],
         latency_ms=round(median(latencies)) if latencies else None,
         # Addresses cost nothing, and tools do: each tool has one vote, however many call it.
-        reliability=_succession([sum(each) / len(each) for each in by_tool.values()]),
+        reliability=_succession([sum(each) / len(each) for each in by_tool.values()], _DOUBT),
     )
 
 
-def _succession(results: Sequence[float]) -> float:
-    """Return (successes + 1) / (all + 2), Laplace's rule of succession.
+def _succession(results: Sequence[float], doubt: int) -> float:
+    """Return (successes + doubt) / (all + 2 doubt): Laplace's rule of succession if doubt is 1.
 
     A newcomer is chosen, too, and one lucky answer does not outweigh a long record.
     """
-    return (sum(results) + 1) / (len(results) + 2)
+    return (sum(results) + doubt) / (len(results) + 2 * doubt)
 
 
 # --- Events

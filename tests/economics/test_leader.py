@@ -428,7 +428,7 @@ async def test_a_leader_hoped_to_buy_itself_a_record(parties, active_leader, def
             await parties.settle(active_leader, place)
             await invocations.delete(place)
     record = (await read_records(invocations))[active_leader]
-    assert (record.settled, record.reliability) == (1, pytest.approx(2 / 3))
+    assert (record.settled, record.reliability) == (1, pytest.approx(5 / 9))
     assert -16 * 3_500_000 < played["leader"] < 0
 
 

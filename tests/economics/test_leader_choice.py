@@ -117,29 +117,42 @@ async def test_a_leader_hoped_to_be_first_by_calls_of_its_own(market, parties, t
             own, market.attacker, FLOOD, parties.ANSWER, by="stranger", closer="stranger"
         )
     after, histories = await market.share()
-    assert after <= 0.27
+    assert after <= 0.25
     assert histories.records[market.attacker].settled == 1
     told(played["stranger"])
 
 
-async def test_a_leader_hoped_to_have_others_refuse_by_many_tools(market, parties, told):
-    """Leaders refuse to call URLs of private networks: each tool that has one is one vote.
+async def make_others_refuse(market, count):
+    """Make leaders refuse tools with URLs of private networks, for two requesters each.
 
-    Three such tools lock 3 SUI; with all that 5 SUI pay for in calls of many requesters the votes
-    stay three. Its own record is made of the same tools.
+    The stranger's leader settles the same tools with invented answers.
     """
+    answer, refusal = market.parties.ANSWER, Failure(FailureReason.REFUSED, "")
+    for number in range(count):
+        tool = await market.own_tool(f"xyz.example.private{number}@1")
+        await market.call(tool, market.attacker, 1, answer, by="stranger", closer="stranger")
+        for leader in market.honest:
+            for party in ("stranger", "admin"):
+                await market.call(tool, leader, 9, refusal, by=party, closer="leader")
+
+
+async def test_a_leader_hoped_to_have_others_refuse_by_many_tools(market, parties, told):
+    """Each tool is one vote, however many requesters call it; five of them lock 5 SUI."""
     async with parties.round() as played:
-        for number in range(3):
-            tool = await market.own_tool(f"xyz.example.private{number}@1")
-            await market.call(
-                tool, market.attacker, 1, parties.ANSWER, by="stranger", closer="stranger"
-            )
-            for leader in market.honest:
-                refusal = Failure(FailureReason.REFUSED, "")
-                for party in ("stranger", "admin"):
-                    await market.call(tool, leader, 9, refusal, by=party, closer="leader")
+        await make_others_refuse(market, 5)
     after, histories = await market.share()
     assert after <= 0.40
     assert visible(histories, market)
-    assert [histories.records[leader].failed for leader in market.honest] == [6] * 3
-    told(played["stranger"] + 3 * SUI)  # the collateral comes back
+    assert [histories.records[leader].failed for leader in market.honest] == [10] * 3
+    told(played["stranger"] + 5 * SUI)  # the collateral comes back
+
+
+async def test_a_leader_hoped_to_have_leaders_without_a_record_refuse(parties, define, told):
+    parties.define = define
+    honest = [await parties.register_leader("leader", name) for name in HONEST]
+    market = Market(parties, honest, await parties.register_leader("stranger", "unknown"))
+    async with parties.round() as played:
+        await make_others_refuse(market, 5)
+    after, _ = await market.share()
+    assert after <= 0.40
+    told(played["stranger"] + 5 * SUI)

@@ -96,7 +96,7 @@ async def test_tool_has_one_vote_however_many_call_it(
         await closing.close(active_leader, {place: REFUSED})
     record = (await read_records(invocations))[active_leader]
     assert (record.settled, record.failed) == (1, 2)
-    assert record.reliability == pytest.approx((1 / 3 + 1) / (1 + 2))
+    assert record.reliability == pytest.approx((1 / 3 + 4) / (1 + 8))
 
 
 async def test_latency_is_the_median_over_pairs(
