@@ -23,7 +23,7 @@ _MAX_SHOWN = 80
 _OURS = __name__.partition(".")[0]
 
 _HINTS = {
-    "Address": 'Address.parse("0x…") reads text',
+    "Address": 'Address.parse_whole("0x…") reads text',
     "Document": "read_document reads text, and a Workflow has a document()",
     "PublishedWorkflow": "`await nexus.workflows.get(fqn)` finds it by its FQN",
     "Timing": "such as Timing(Plan.Every(3_600_000, first_at_ms, None), None)",

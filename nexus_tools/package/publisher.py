@@ -12,8 +12,8 @@ from nexus_tools.package.compiled import (
     CompiledPackage,
     compiled_modules,
     linked_packages,
-    load_package,
     load_workflows,
+    our_packages,
 )
 from nexus_tools.package.deployment import Deployment, Part
 from nexus_tools.package.move import leader_registry, permit, tool_registry, version
@@ -115,7 +115,9 @@ class Publisher:
         `UpgradeCap`, too, and can replace the code at any moment. What is published if a later step
         fails is `publish_workflows`' to complete.
         """
-        tools = await self.publish_tools(load_package(), locks)
+        tools_package, workflows_package = our_packages()
+        await self.check_funds(tools_package.modules, workflows_package.modules)
+        tools = await self.publish_tools(tools_package, locks)
         if tools.deployment is None:
             return tools
         workflows = await self.publish_workflows(tools.deployment, locks)

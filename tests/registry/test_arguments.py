@@ -64,7 +64,7 @@ async def test_amounts_are_whole_numbers_of_mist(refused, amount):
 @pytest.mark.parametrize("verb", ["executions.cancel", "schedules.pause", "asks.open"])
 async def test_text_in_place_of_an_address_is_refused(refused, verb):
     _, hint = await refused(verb, "0x5")
-    assert hint == 'Address.parse("0x…") reads text'
+    assert hint == 'Address.parse_whole("0x…") reads text'
 
 
 async def test_leaders_are_a_list_of_ids_or_names(refused):

@@ -4,17 +4,18 @@ import pytest
 
 
 def test_all_changes_go_into_one_transaction(author, registered):
+    payout = f"0x{'abc':0>64}"
     document = author.json(
         *("tool", "update", registered, "--yes", "--unchecked"),
         *("--url", "https://tools.example.com/sum"),
-        *("--description", "Sums.", "--timeout", "9s", "--price", "0.5", "--payout", "0xabc"),
+        *("--description", "Sums.", "--timeout", "9s", "--price", "0.5", "--payout", payout),
     )
     assert document["events"] == ["ToolUpdated"] * 5
     tool = author.json("tool", "show", registered)
     assert tool["url"] == "https://tools.example.com/sum"
     assert tool["description"] == "Sums."
     assert (tool["timeout_ms"], tool["price_mist"]) == (9_000, 500_000_000)
-    assert tool["payout"] == f"0x{'abc':0>64}"
+    assert tool["payout"] == payout
 
 
 @pytest.mark.parametrize(
