@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from nexus_tools.arguments import checks_arguments
 from nexus_tools.client import (
@@ -17,11 +17,11 @@ from nexus_tools.client import (
     Signer,
     SuiClient,
     follow_events,
-    network_and_key,
     request_sui,
 )
 from nexus_tools.directories import cache_directory
 from nexus_tools.errors import NotNowError, UsageError
+from nexus_tools.network_selection import Where, Who, select_network
 from nexus_tools.package import (
     Deployment,
     LockDeployment,
@@ -58,21 +58,6 @@ Event = TypeVar("Event", bound=RegistryEvent)
 
 _ENOUGH_MIST = 1_000_000_000
 """What a key should have before it publishes or leads; a faucet is asked for less."""
-
-
-class HasUrl(Protocol):
-    """A network of which only the URL is known, where the faucet is, too: a localnet."""
-
-    @property
-    def url(self) -> str:
-        """Where its node listens."""
-
-
-Where = str | Network | HasUrl | None
-"""A network: its name, itself, a localnet, a `pysui.PysuiConfiguration`; None: the settings'."""
-
-Who = str | Address | Signer | None
-"""A key: itself, or its alias or address in the keystore of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +104,7 @@ class Nexus:
         Raises `network_unknown`, `account_unknown`, `package_not_published` and
         `package_incompatible`.
         """
-        network, signer = _resolve(where, key)
+        network, signer = select_network(where, key)
         async with SuiClient(network, signer) as client:
             if deployment is None:
                 chain_id = await client.chain_id()
@@ -138,7 +123,7 @@ class Nexus:
         gets the `UpgradeCap`. Where the network is given by name, `at` finds the deployment
         afterwards.
         """
-        network, signer = _resolve(where, key)
+        network, signer = select_network(where, key)
         if signer is None:
             raise UsageError("key_missing", "a key is needed that publishes the package")
         async with SuiClient(network, signer) as client:
@@ -311,26 +296,6 @@ class Nexus:
             leader = Leader(settings, *named, storages=functions)
             await stack.enter_async_context(_running(leader))
             yield leader
-
-
-def _resolve(where: Any, who: Who) -> tuple[Network, Signer | None]:
-    """The network and the key that are meant."""
-    if isinstance(where, Network):
-        network = where
-    elif where is None or isinstance(where, str):
-        network = Settings.load().find_network(where)
-    elif isinstance(url := getattr(where, "url", None), str) and not hasattr(where, "active_group"):
-        network = Network("localnet", url, url)
-    elif hasattr(where, "active_group"):
-        network, active = network_and_key(where)
-        who = active if who is None else who
-    else:
-        known = "the name of a network, a Network, a localnet, or a PysuiConfiguration"
-        raise UsageError("argument_invalid", f"a network is {known}, not {where!r:.80}")
-    if not (who is None or isinstance(who, str | bytes) or hasattr(who, "sign")):
-        known = "a KeyPair or another Signer, an alias, or an Address"
-        raise UsageError("argument_invalid", f"a key is {known}, not {who!r:.80}")
-    return network, Settings.load().find_key(who) if isinstance(who, str | bytes) else who
 
 
 async def _locks(client: SuiClient, known: Settings | None) -> LockDeployment:
