@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from anyio import to_thread
+
 from nexus_tools.bridges.naming import Naming, collisions
 from nexus_tools.bridges.sandbox import (
     OWN_PLACES,
@@ -13,9 +15,9 @@ from nexus_tools.bridges.sandbox import (
     ProcessLimits,
     interpreter_places,
 )
-from nexus_tools.errors import NexusError
-from nexus_tools.tool import DEFAULT_TIMEOUT_MS, FqnPatterns, ToolFqn
-from nexus_tools.toolkit import Health, Tool
+from nexus_tools.errors import NexusError, NotFoundError, UnreachableError, UsageError
+from nexus_tools.tool import DEFAULT_TIMEOUT_MS, Answer, FqnPatterns, ToolFqn
+from nexus_tools.toolkit import Health, NotReadyError, Tool
 
 Lifespan = Callable[[Collection[Tool]], AbstractAsyncContextManager[None]]
 """What has to live while tools are served; it is told which."""
@@ -55,9 +57,9 @@ class BridgedTool(Tool):
     `variables` names what its own declaration asks for of the operator's environment. `confinement`
     is what its processes may touch; None for a tool that has none on this machine.
 
-    Subclasses implement `run`. What is told apart: an input that does not match is a
-    `ValidationError` (422), a tool that fails is an `err…` variant, one that could not begin a
-    `NotReadyError` (503), anything else that is raised is the bridge's own failure (500).
+    Subclasses implement `run`. An input that does not match raises `ValidationError` (422). A tool
+    that fails gives an `err…` variant. A tool that cannot start now raises `NotReadyError` (503).
+    Any other exception is a failure of the bridge itself (500).
     """
 
     def __init__(
@@ -85,6 +87,34 @@ class BridgedTool(Tool):
             timeout_ms=timeout_ms,
             health=health,
         )
+
+    def needs(self) -> Mapping[str, bool]:
+        """Return by name what a call needs on this machine, and whether it is there now.
+
+        Subclasses override it with checks that take no time worth mentioning.
+        """
+        return {}
+
+    async def check_health(self) -> dict[str, bool]:
+        """Return what a call needs and the tool's other checks, by name."""
+        return {**await to_thread.run_sync(self.needs), **await super().check_health()}
+
+    async def answer(self, arguments: Mapping[str, Any]) -> Answer:
+        """Run the tool and check its output, as `Tool.answer` does.
+
+        Raises `NotReadyError` also if this machine lacks something that the tool needs to start:
+        one of its `needs`, its program, or the daemon that runs its image.
+        """
+        missing = [
+            name for name, there in (await to_thread.run_sync(self.needs)).items() if not there
+        ]
+        if missing:
+            message = f"{self.fqn} cannot start now: {', '.join(missing)} is missing or has changed"
+            raise NotReadyError(message, hint="GET /health shows its checks")
+        try:
+            return await super().answer(arguments)
+        except (NotFoundError, UsageError, UnreachableError) as error:
+            raise NotReadyError(error.message, code=error.code, hint=error.hint) from error
 
 
 @dataclass(frozen=True, slots=True)

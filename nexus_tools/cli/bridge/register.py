@@ -7,7 +7,7 @@ import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, may_borrow
 from nexus_tools.cli.bridge.show import nothing_fits, require_tools, warn_of_refusals
-from nexus_tools.cli.framework import CA_FILE, Session, writes
+from nexus_tools.cli.framework import CA_FILE, Session, plain, writes
 from nexus_tools.cli.tool.terms import Terms, agrees
 from nexus_tools.errors import UsageError, ValidationError
 
@@ -34,6 +34,7 @@ async def command(
     """Register the tools that are served at URL, and lock the collateral of each.
 
     They are registered as the server there describes them: none is invoked, and nothing is started.
+    A warning names each tool whose /health says that it is not ready.
     With PATH... the tools there are looked for anew, as `nexus-tools bridge show` does, and they
     have to be served at URL with the same options. After an interruption the same command registers
     the rest.
@@ -46,10 +47,12 @@ async def command(
         definitions = [each for each in served if borrowing.patterns.admit(each.fqn)]
         if not definitions:
             raise nothing_fits([each.fqn for each in served])
+        await _warn_of_health(session, definitions, ca_file)
     else:
         definitions = await _found(session, borrowing, url)
         if not unchecked:
             _check_served(url, definitions, await _served(session, url, ca_file))
+            await _warn_of_health(session, definitions, ca_file)
     await register(session, definitions, terms)
 
 
@@ -79,6 +82,21 @@ async def _served(session: Session, url: str, ca_file: Path | None) -> "list[Too
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):
             return list((await served_definitions(http, url, every=True)).values())
+
+
+async def _warn_of_health(
+    session: Session, definitions: "list[ToolDefinition]", ca_file: Path | None
+) -> None:
+    """Warn before collateral is locked for tools that cannot be invoked now."""
+    from nexus_tools.cli.tool.served_definitions import health_problems, open_http
+
+    async with open_http(ca_file) as http:
+        with session.output.progress("asking the tools for their health"):
+            problems = await health_problems(http, definitions)
+    for fqn, problem in problems.items():
+        session.output.warn(plain(f"{fqn} is not ready: {problem}"))
+    if problems:
+        session.output.note("invocations fail until the tools are ready")
 
 
 def _check_served(

@@ -35,6 +35,24 @@ def test_a_dry_run_registers_nothing(author, nora, free_url):
     assert author.fails("tool", "show", "org.example.four.word_count@1")[0] == 3
 
 
+def test_register_warns_before_it_locks_collateral_when_a_tool_is_not_ready(
+    author, make_tool, serve_bridge
+):
+    place = make_tool("loses_its_script", "def run(params): return 1\n")
+    url, _ = serve_bridge(place, "--domain", "org.example.lost")
+    (place / "loses_its_script" / "main.py").unlink()
+    done = author.run("bridge", "register", "--url", url, "--dry-run")
+    assert (
+        "org.example.lost.loses_its_script@1 is not ready:"
+        " GET /health responds with 503 (entrypoint)"
+    ) in " ".join(done.stderr.split())
+
+
+def test_register_does_not_warn_when_all_tools_are_ready(author, nora, serve_bridge):
+    url, _ = serve_bridge(nora, "--domain", "org.example.ready")
+    assert "is not ready" not in author.run("bridge", "register", "--url", url, "--dry-run").stderr
+
+
 SERVER = """
 import json, pathlib, sys
 from mcp.server.mcpserver import MCPServer
