@@ -16,7 +16,7 @@ from nexus_tools.bridges.sandbox import (
     interpreter_places,
 )
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError, UsageError
-from nexus_tools.tool import DEFAULT_TIMEOUT_MS, Answer, FqnPatterns, ToolFqn
+from nexus_tools.tool import DEFAULT_TIMEOUT_MS, Answer, FqnPatterns, ToolFqn, protocol
 from nexus_tools.toolkit import Health, NotReadyError, Tool
 
 Lifespan = Callable[[Collection[Tool]], AbstractAsyncContextManager[None]]
@@ -116,7 +116,7 @@ class BridgedTool(Tool):
         ]
         if missing:
             message = f"{self.fqn} cannot start now: {', '.join(missing)} is missing or has changed"
-            raise NotReadyError(message, hint="GET /health shows its checks")
+            raise NotReadyError(message, hint=f"GET {protocol.HEALTH} shows its checks")
         try:
             return await super().answer(arguments)
         except (NotFoundError, UsageError, UnreachableError) as error:
