@@ -12,7 +12,7 @@ from nexus_tools.cli.tool.terms import Terms, agrees
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.tool import ToolDefinition
+    from nexus_tools.tool import ToolDefinition, ToolFqn
 
 
 @click.command()
@@ -53,7 +53,7 @@ async def command(
         if not unchecked:
             _check_served(url, definitions, await _served(session, url, ca_file))
             await _warn_of_health(session, definitions, ca_file)
-    await register(session, definitions, terms)
+    await register(session, definitions, terms, _rooms(session, definitions, terms))
 
 
 def _check_options(borrowing: Borrowing, *, unchecked: bool) -> None:
@@ -82,6 +82,23 @@ async def _served(session: Session, url: str, ca_file: Path | None) -> "list[Too
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):
             return list((await served_definitions(http, url, every=True)).values())
+
+
+def _rooms(
+    session: Session, definitions: "list[ToolDefinition]", terms: Terms
+) -> "dict[ToolFqn, int]":
+    """Return the room that outcomes with images and the like need, and say so."""
+    from nexus_tools.bridges import outcome_room
+
+    if terms.min_outcome_bytes:
+        return {}
+    rooms = {each.fqn: room for each in definitions if (room := outcome_room(each))}
+    for fqn, room in rooms.items():
+        session.output.note(
+            f"{fqn} may give images or documents: an invocation pays for {room} bytes at least,"
+            " and gets back the rest (--min-outcome-bytes says otherwise)"
+        )
+    return rooms
 
 
 async def _warn_of_health(
