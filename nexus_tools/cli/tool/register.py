@@ -132,7 +132,10 @@ async def register(
     """
     _warn_of_domains(session.output, definitions)
     async with session.nexus() as nexus:
-        agreed = replace(await agreement(nexus, terms), rooms=rooms or {})
+        agreed = await agreement(nexus, terms)
+        if rooms:
+            most = (await nexus.leaders.settings()).max_ports_bytes
+            agreed = replace(agreed, rooms={fqn: min(room, most) for fqn, room in rooms.items()})
         while True:
             try:
                 done = await _carry_out(session, nexus, definitions, agreed)
