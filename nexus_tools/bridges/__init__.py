@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from nexus_tools.bridges.mcp import McpBridge, Patience, Pins
     from nexus_tools.bridges.nora import NoraBridge
+    from nexus_tools.bridges.outcome_size import outcome_room
     from nexus_tools.bridges.recognition import discover
     from nexus_tools.bridges.sos import SosBridge
     from nexus_tools.bridges.unstract import UnstractBridge
@@ -63,6 +64,7 @@ __all__ = [
     "auth_providers",
     "discover",
     "hide_environment",
+    "outcome_room",
     "sign_in",
 ]
 
@@ -81,6 +83,7 @@ __getattr__ = late_names(
         ),
         "mcp": ("McpBridge", "Patience", "Pins"),
         "nora": ("NoraBridge",),
+        "outcome_size": ("outcome_room",),
         "recognition": ("discover",),
         "sos": ("SosBridge",),
         "unstract": ("UnstractBridge",),

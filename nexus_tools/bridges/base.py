@@ -4,18 +4,20 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
-from nexus_tools.bridges.naming import Naming, collisions
+from anyio import to_thread
+
+from nexus_tools.bridges.naming import Naming, collisions, distinct_fqns
 from nexus_tools.bridges.sandbox import (
     OWN_PLACES,
     Confinement,
     ProcessLimits,
     interpreter_places,
 )
-from nexus_tools.errors import NexusError
-from nexus_tools.tool import DEFAULT_TIMEOUT_MS, FqnPatterns, ToolFqn
-from nexus_tools.toolkit import Health, Tool
+from nexus_tools.errors import NexusError, NotFoundError, UnreachableError, UsageError
+from nexus_tools.tool import DEFAULT_TIMEOUT_MS, Answer, FqnPatterns, ToolFqn, protocol
+from nexus_tools.toolkit import Health, NotReadyError, Tool
 
 Lifespan = Callable[[Collection[Tool]], AbstractAsyncContextManager[None]]
 """What has to live while tools are served; it is told which."""
@@ -55,9 +57,9 @@ class BridgedTool(Tool):
     `variables` names what its own declaration asks for of the operator's environment. `confinement`
     is what its processes may touch; None for a tool that has none on this machine.
 
-    Subclasses implement `run`. What is told apart: an input that does not match is a
-    `ValidationError` (422), a tool that fails is an `err…` variant, one that could not begin a
-    `NotReadyError` (503), anything else that is raised is the bridge's own failure (500).
+    Subclasses implement `run`. An input that does not match raises `ValidationError` (422). A tool
+    that fails gives an `err…` variant. A tool that cannot start now raises `NotReadyError` (503).
+    Any other exception is a failure of the bridge itself (500).
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class BridgedTool(Tool):
         self.source = source
         self.variables: tuple[str, ...] = ()
         self.confinement = confinement
+        self.foreign_name: tuple[ToolFqn, tuple[str, ...]] = (fqn, (fqn.name,))
         super().__init__(
             fqn,
             description=description,
@@ -86,24 +89,63 @@ class BridgedTool(Tool):
             health=health,
         )
 
+    def called(self, *labels: str) -> Self:
+        """Set the labels that the FQN was made of: names may differ where their FQNs do not."""
+        self.foreign_name = (self.foreign_name[0], labels)
+        return self
+
+    def needs(self) -> Mapping[str, bool]:
+        """Return by name what a call needs on this machine, and whether it is there now.
+
+        Subclasses override it with checks that take no time worth mentioning.
+        """
+        return {}
+
+    async def check_health(self) -> dict[str, bool]:
+        """Return what a call needs and the tool's other checks, by name."""
+        return {**await to_thread.run_sync(self.needs), **await super().check_health()}
+
+    async def answer(self, arguments: Mapping[str, Any]) -> Answer:
+        """Run the tool and check its output, as `Tool.answer` does.
+
+        Raises `NotReadyError` also if this machine lacks something that the tool needs to start:
+        one of its `needs`, its program, or the daemon that runs its image.
+        """
+        missing = [
+            name for name, there in (await to_thread.run_sync(self.needs)).items() if not there
+        ]
+        if missing:
+            message = f"{self.fqn} cannot start now: {', '.join(missing)} is missing or has changed"
+            raise NotReadyError(message, hint=f"GET {protocol.HEALTH} shows its checks")
+        try:
+            return await super().answer(arguments)
+        except (NotFoundError, UsageError, UnreachableError) as error:
+            raise NotReadyError(error.message, code=error.code, hint=error.hint) from error
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Something that looks like a tool and cannot be one: where it is, and why."""
+    """Something that looks like a tool and cannot be one: where it is, and why.
+
+    `fqn` is the FQN that it would have, if that is known.
+    """
 
     system: str
     source: str
     reason: str
     hint: str = ""
+    fqn: ToolFqn | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, system: str, source: object, error: NexusError) -> "Refusal":
+    def of(
+        cls, system: str, source: object, error: NexusError, fqn: ToolFqn | None = None
+    ) -> "Refusal":
         """The refusal for an error; the places that are wrong stand in the reason."""
         failures = [
             f"{failure.get('pointer') or '/'}: {failure.get('message', '')}"
             for failure in error.details.get("failures", ())
         ]
-        return cls(system, str(source), "; ".join([error.message, *failures]), error.hint)
+        return cls(system, str(source), "; ".join([error.message, *failures]), error.hint, fqn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +163,15 @@ class Discovery:
 
     @classmethod
     def joined(cls, discoveries: Iterable["Discovery"]) -> "Discovery":
-        """All of them together; tools that would have the same FQN are refused, each of them."""
+        """Return all of them together.
+
+        Tools with different names that lead to one FQN get FQNs of their own. Tools with the same
+        name are refused, each of them.
+        """
         parts = list(discoveries)
         tools = [tool for part in parts for tool in part.tools]
+        for tool, fqn in zip(tools, distinct_fqns(t.foreign_name for t in tools), strict=True):
+            tool.fqn = fqn
         twice = collisions(tool.fqn for tool in tools)
         sources = {fqn: [tool.source for tool in tools if tool.fqn == fqn] for fqn in twice}
         refused = [_collision(tool, sources[tool.fqn]) for tool in tools if tool.fqn in sources]
@@ -134,10 +182,12 @@ class Discovery:
         )
 
     def chosen(self, patterns: FqnPatterns) -> "Discovery":
-        """The same with the tools alone that the patterns admit."""
+        """Return the tools that the patterns admit, and the refusals that may be of such tools."""
         meant = tuple(tool for tool in self.tools if patterns.admit(tool.fqn))
-        left_out = tuple(tool.fqn for tool in self.tools if not patterns.admit(tool.fqn))
-        return replace(self, tools=meant, left_out=left_out)
+        named = [tool.fqn for tool in self.tools] + [r.fqn for r in self.refused if r.fqn]
+        left_out = tuple(fqn for fqn in named if not patterns.admit(fqn))
+        refused = tuple(r for r in self.refused if r.fqn is None or patterns.admit(r.fqn))
+        return replace(self, tools=meant, refused=refused, left_out=left_out)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -175,4 +225,5 @@ def _collision(tool: BridgedTool, sources: list[str]) -> Refusal:
         tool.source,
         f"another tool would be called {tool.fqn} too: {others}",
         "serve them apart, each with its own --domain",
+        tool.fqn,
     )

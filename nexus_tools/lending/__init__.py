@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nexus_tools.lending.mcp.direct import direct_calls, direct_config
     from nexus_tools.lending.mcp.executions import ExecutionCalls
     from nexus_tools.lending.mcp.joint_catalogue import JointCatalogue
+    from nexus_tools.lending.mcp.late_catalogue import LateCatalogue
     from nexus_tools.lending.mcp.listed_prices import ListedPrices
     from nexus_tools.lending.mcp.on_chain import OnChainCalls
     from nexus_tools.lending.mcp.published import WorkflowCatalogue, WorkflowOffers, WorkflowTerms
@@ -40,6 +41,7 @@ __all__ = [
     "Export",
     "ExportedTool",
     "JointCatalogue",
+    "LateCatalogue",
     "Lendable",
     "ListedPrices",
     "Offer",
@@ -77,6 +79,7 @@ __getattr__ = late_names(
         "mcp.direct": ("direct_calls", "direct_config"),
         "mcp.executions": ("ExecutionCalls",),
         "mcp.joint_catalogue": ("JointCatalogue",),
+        "mcp.late_catalogue": ("LateCatalogue",),
         "mcp.listed_prices": ("ListedPrices",),
         "mcp.on_chain": ("OnChainCalls",),
         "mcp.published": ("WorkflowCatalogue", "WorkflowOffers", "WorkflowTerms"),

@@ -1,14 +1,15 @@
 """HTTP Message Signatures (RFC 9421) and digests (RFC 9530): fields read, signature bases built.
 
-What is signed and by whom is no matter here: `signing.py` says that of tool calls. Fields are read
-as they have to be written (RFC 9651, section 4.1), with single spaces and no others: the text that
-arrived is the text that was signed, and there is nothing to write anew.
+`signing.py` says what is signed of tool calls, and by whom. A field is read in every form that
+RFC 8941 (RFC 9651) allows. The signed text is the field in its one serialized form (RFC 9651,
+section 4.1): spaces in a list, for example, change nothing.
 """
 
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from hashlib import sha256, sha512
 
@@ -21,21 +22,23 @@ _WORD = r"[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*"
 _BYTES = r":[A-Za-z0-9+/]*={0,2}:"
 _NUMBER = r"-?[0-9]{1,15}(?:\.[0-9]{1,3})?"
 _BARE = rf"(?:{_STRING}|{_NUMBER}|\?[01]|{_BYTES}|{_WORD})"
-_PARAMETERS = rf"(?:;{_KEY}(?:={_BARE})?)*"
+_PARAMETERS = rf"(?:; *{_KEY}(?:={_BARE})?)*"
 _COMPONENT = rf"{_STRING}{_PARAMETERS}"
 
-_COMPONENTS = rf"(?:{_COMPONENT}(?: {_COMPONENT})*)?"
+_COMPONENTS = rf" *(?:{_COMPONENT}(?: +{_COMPONENT})* *)?"
 _AFTER = r"(?:\Z|[ \t]*,[ \t]*(?!\Z))"
 
 _INPUT = re.compile(rf"({_KEY})=(\(({_COMPONENTS})\)({_PARAMETERS})){_AFTER}")
-# What nearly all senders write: one signature, with parameters of two kinds. It is read in half of
-# the time, since what is covered is the same each time.
-_USUAL = re.compile(rf"({_KEY})=(\(([^()]*)\)((?:;{_KEY}=(?:[0-9]{{1,15}}|\"[ !#-\[\]-~]*\"))*))\Z")
+# The form of nearly all senders: one signature, with parameters of two kinds, which are serialized
+# already. It is read in half of the time, because the components are the same each time.
+_USUAL = re.compile(
+    rf"({_KEY})=(\(([^()]*)\)((?:;{_KEY}=(?:0|[1-9][0-9]{{0,14}}|\"[ !#-\[\]-~]*\"))*))\Z"
+)
 _SIGNATURE = re.compile(rf"({_KEY})=({_BYTES})(?:{_PARAMETERS}){_AFTER}")
 _ITEM = re.compile(rf"({_BYTES})({_PARAMETERS})")
 _ALL_COMPONENTS = re.compile(_COMPONENTS)
 _EACH_COMPONENT = re.compile(rf"({_STRING})({_PARAMETERS})")
-_EACH_PARAMETER = re.compile(rf";({_KEY})(?:=({_BARE}))?")
+_EACH_PARAMETER = re.compile(rf"; *({_KEY})(?:=({_BARE}))?")
 _ESCAPED = re.compile(r'\\(["\\])')
 _CONTROLS = re.compile(r"[^\t -~]")
 
@@ -62,7 +65,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class SignatureInput:
-    """What a signature covers, and what else is signed: `text` as it arrived."""
+    """What a signature covers, and what else is signed: `text` in its serialized form."""
 
     components: tuple[Component, ...]
     parameters: Mapping[str, int | str | bool]
@@ -81,12 +84,14 @@ class SignatureInput:
 def read_input(field: str, label: str) -> SignatureInput | None:
     """The member `label` of a field `Signature-Input`, if there is one. Raises `MalformedError`."""
     found = _USUAL.match(field) if len(field) <= MAX_FIELD_LENGTH else None
-    if found is None or found[1] != label:
+    is_serialized = found is not None and found[1] == label
+    if not is_serialized:
         found = _members(_INPUT, field, "Signature-Input").get(label)
     if found is None:
         return None
-    components = _components(found[3])
-    return SignatureInput(components, _parameters(found[4]), found[2])
+    components, covered = _components(found[3])
+    parameters = found[4] if is_serialized else _serialized(found[4])
+    return SignatureInput(components, _parameters(parameters), f"({covered}){parameters}")
 
 
 def read_signature(field: str, label: str) -> bytes | None:
@@ -151,11 +156,12 @@ def _members(pattern: re.Pattern[str], field: str, name: str) -> dict[str, re.Ma
 
 
 @lru_cache(maxsize=256)
-def _components(text: str) -> tuple[Component, ...]:
+def _components(text: str) -> tuple[tuple[Component, ...], str]:
+    """Return the components of a list, and the list in its serialized form."""
     if not _ALL_COMPONENTS.fullmatch(text):
         raise MalformedError("what the signature covers is no list of the form of RFC 9421")
     components = tuple(
-        Component(_text(found[1]), found[0], _parameters(found[2]))
+        Component(_text(found[1]), found[1] + (given := _serialized(found[2])), _parameters(given))
         for found in _EACH_COMPONENT.finditer(text)
     )
     # The order of parameters makes no other component (RFC 9421, section 2).
@@ -166,7 +172,7 @@ def _components(text: str) -> tuple[Component, ...]:
         raise MalformedError(f"more than {MAX_COMPONENTS} components are covered")
     if any(each.name != each.name.lower() for each in components):
         raise MalformedError("the name of a component is not in lower case")
-    return components
+    return components, " ".join(each.identifier for each in components)
 
 
 def _parameters(text: str) -> dict[str, int | str | bool]:
@@ -176,6 +182,26 @@ def _parameters(text: str) -> dict[str, int | str | bool]:
             raise MalformedError(f"the parameter {found[1][:40]} is there twice")
         parameters[found[1]] = _bare(found[2])
     return parameters
+
+
+def _serialized(parameters: str) -> str:
+    """Return parameters in their serialized form (RFC 9651, section 4.1.1.2)."""
+    return "".join(
+        f";{found[1]}" if found[2] in (None, "?1") else f";{found[1]}={_serialized_bare(found[2])}"
+        for found in _EACH_PARAMETER.finditer(parameters)
+    )
+
+
+def _serialized_bare(text: str) -> str:
+    if text[0] == ":":
+        return written_bytes(_decoded(text))
+    if not (text[0] == "-" or text[0].isdigit()):
+        return text
+    if "." not in text:
+        return str(int(text))
+    # No zeros before the integer and at the end, but one digit behind the point.
+    number = Decimal(text).normalize()
+    return f"{number:f}" if number % 1 else f"{number:.1f}"
 
 
 def _bare(text: str | None) -> int | str | bool:

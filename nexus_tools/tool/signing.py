@@ -12,9 +12,7 @@ and never with `Host` or what a proxy forwards, which anybody can write.
 import re
 import secrets
 from collections.abc import Collection, Mapping
-from functools import lru_cache
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from nexus_tools.tool import protocol
 from nexus_tools.tool.http_signatures import (
@@ -30,6 +28,7 @@ from nexus_tools.tool.http_signatures import (
 )
 from nexus_tools.tool.outcome import Answer, OutcomeSignature
 from nexus_tools.tool.protocol import Problem
+from nexus_tools.tool.request_components import request_value, target_uri
 from nexus_tools.tool.signed_outcome import outcome_header, read_outcome_signature
 from nexus_tools.tool.signing_key import Identity, Keys, SigningKey, parse_key_id, verifies
 
@@ -62,7 +61,7 @@ COVERED = (
     protocol.DEADLINE_HEADER.lower(),
     protocol.MAX_OUTCOME_BYTES_HEADER.lower(),
 )
-"""What every signature of a request covers; it may cover more."""
+"""The components that every signature of a request covers; it may cover more."""
 
 _REQUEST_COMPONENTS = f"({' '.join(f'{chr(34)}{name}{chr(34)}' for name in COVERED)})"
 _OF_REQUEST = (_INVOCATION, _TOOL, _DIGEST)
@@ -75,6 +74,8 @@ _RESPONSE_COMPONENTS = (
 
 READ_HEADERS = frozenset((*COVERED[2:], _INPUT, _SIGNATURE))
 """The headers of a request that its signature is about, in lower case."""
+
+_OUR_INPUT = f"{LABEL}={_REQUEST_COMPONENTS};"
 
 
 class RefusedSignatureError(Exception):
@@ -98,18 +99,6 @@ class SignedRequest(NamedTuple):
     created_s: int
     remember_until_s: int
     """Until when the same nonce has to be refused."""
-
-
-@lru_cache(maxsize=1_024)
-def target_uri(url: str) -> str:
-    """A URL as it is signed: scheme and host in lower case, without the port of the scheme."""
-    parts = urlsplit(url)
-    host = (parts.hostname or "").lower()
-    host = f"[{host}]" if ":" in host else host
-    if parts.port not in (None, {"http": 80, "https": 443}.get(parts.scheme)):
-        host = f"{host}:{parts.port}"
-    query = f"?{parts.query}" if parts.query else ""
-    return f"{parts.scheme}://{host}{parts.path or '/'}{query}"
 
 
 # --- Requests
@@ -140,20 +129,37 @@ def is_signed(headers: Mapping[str, str]) -> bool:
     return any(_OURS.search(headers.get(name, "")) for name in (_INPUT, _SIGNATURE))
 
 
+def covered_fields(headers: Mapping[str, str]) -> frozenset[str]:
+    """Return the names of the fields that a signature covers besides `READ_HEADERS`.
+
+    `headers` are as `check_request` takes them, which refuses what cannot be read here.
+    """
+    field = headers.get(_INPUT, "")
+    if not field or field.startswith(_OUR_INPUT):
+        return frozenset()
+    try:
+        given = read_input(field, LABEL)
+    except MalformedError:
+        return frozenset()
+    names = [each.name for each in given.components] if given is not None else []
+    return frozenset(name for name in names if not name.startswith("@")) - READ_HEADERS
+
+
 def check_request(
     url: str, method: str, headers: Mapping[str, str], leaders: Keys, now_s: float
 ) -> SignedRequest:
     """Verify the signature of a request to `url`; `check_body` and the nonce are left to do.
 
-    `headers` has `READ_HEADERS` as far as they are there. What costs least comes first: who is not
-    in the list costs no verification. Raises `RefusedSignatureError`.
+    `headers` has `READ_HEADERS` and `covered_fields`, as far as they are there. The cheapest checks
+    come first: a signer who is not in the list costs no verification. Raises
+    `RefusedSignatureError`.
     """
     try:
         given, signature = _read(headers, f"sign the request, under the label {LABEL}")
         _check_covered(given)
         created, expires, nonce = _check_parameters(given, now_s)
         signer, public_key = _known_key(given, leaders)
-        base = given.base(lambda each: _of_request(each, url, method, headers))
+        base = given.base(lambda each: request_value(each, url, method, headers))
     except MalformedError as error:
         raise _refused(Problem.SIGNATURE_MALFORMED, str(error)) from error
     if not verifies(public_key, signature, base):
@@ -219,19 +225,6 @@ def _known_key(given: SignatureInput, leaders: Keys) -> tuple[str, bytes]:
     return signer, key
 
 
-def _of_request(each: Component, url: str, method: str, headers: Mapping[str, str]) -> str:
-    """What a component is in a request. Raises `MalformedError`."""
-    if not each.parameters:
-        if each.name == "@method":
-            return method
-        if each.name == "@target-uri":
-            return target_uri(url)
-        value = headers.get(each.name)
-        if value is not None:
-            return value
-    raise MalformedError(f"{each.identifier[:80]} is covered, and not there or not understood")
-
-
 # --- Responses
 
 
@@ -277,9 +270,10 @@ def check_response(
     """
     try:
         given, signature = _read(headers, "the response is not signed")
-        components = _response_components(headers)
-        covers_all = given.text.startswith(f"{components};")
-        _require(covers_all, f"the signature does not cover {components}")
+        needed = _response_components(headers)
+        expected = read_input(f"{LABEL}={needed}", LABEL)
+        covers_all = expected is not None and _same(expected) <= _same(given)
+        _require(covers_all, f"the signature does not cover {needed}")
         signer, key = _key_of(given)
         base = given.base(lambda each: _of_response(each, status, headers, request))
     except MalformedError as error:
@@ -315,17 +309,25 @@ def _response_components(headers: Mapping[str, str]) -> str:
     return f"({_RESPONSE_COMPONENTS}{outcome})"
 
 
+def _same(given: SignatureInput) -> set[tuple[str, frozenset[tuple[str, int | str | bool]]]]:
+    """Return the components, each the same in whatever order its parameters are."""
+    return {(each.name, frozenset(each.parameters.items())) for each in given.components}
+
+
 def _of_response(
     each: Component, status: int, headers: Mapping[str, str], request: Mapping[str, str]
 ) -> str:
-    """What a component is in a response; there are no others."""
-    if each.name == "@status":
+    """Return the value of a component in a response. Raises `MalformedError`."""
+    if each.name == "@status" and not each.parameters:
         return str(status)
-    if each.name == _SIGNATURE:
+    if each.name == _SIGNATURE and each.parameters == {"req": True, "key": LABEL}:
         return signature_member(request[_SIGNATURE], LABEL)
-    value = (request if each.of_request else headers).get(each.name)
+    value = None
+    if each.parameters in ({}, {"req": True}):
+        value = (request if each.of_request else headers).get(each.name)
     if value is None:
-        raise MalformedError(f"{each.identifier} is covered, and not there")
+        message = f"{each.identifier[:80]} is covered, but the response does not have it"
+        raise MalformedError(f"{message}, or it is not supported")
     return value
 
 

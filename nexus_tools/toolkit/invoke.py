@@ -275,5 +275,8 @@ def _within(limit: int, answer: Answer, response: Response) -> Response:
         return ProblemError(Problem.OUTPUT_TOO_LARGE, error.message).response()
     if size <= limit:
         return response
-    detail = f"the answer has {size} bytes, {limit} are paid for"
+    detail = (
+        f"the answer has {size} bytes, {limit} are paid for: request it with"
+        f" --max-outcome-bytes {size} or more"
+    )
     return ProblemError(Problem.OUTPUT_TOO_LARGE, detail).response()

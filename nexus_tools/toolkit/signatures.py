@@ -22,6 +22,7 @@ from nexus_tools.tool import (
     SigningKey,
     check_body,
     check_request,
+    covered_fields,
     is_signed,
     protocol,
     sign_response,
@@ -172,6 +173,7 @@ class SignatureGate:
         Raises `ProblemError`.
         """
         headers, repeated = _read(scope["headers"])
+        headers |= _also(scope["headers"], covered_fields(headers))
         if not self.is_required and not is_signed(headers):
             return None
         if repeated:
@@ -265,6 +267,18 @@ def _read(headers: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], str]:
             repeated = name
         found[name] = f"{found[name]}, {text}" if name in found else text
     return found, repeated
+
+
+def _also(headers: Iterable[tuple[bytes, bytes]], names: frozenset[str]) -> dict[str, str]:
+    """Return the other fields that a signature covers; several lines are one (RFC 9421, 2.1)."""
+    found: dict[str, str] = {}
+    if not names:
+        return found
+    for raw, value in headers:
+        name, text = raw.decode("latin-1"), value.decode("latin-1").strip(" \t")
+        if name in names:
+            found[name] = f"{found[name]}, {text}" if name in found else text
+    return found
 
 
 def _not_believed() -> ProblemError:

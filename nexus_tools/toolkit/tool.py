@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.tool import (
     DEFAULT_TIMEOUT_MS,
     MAX_TIMEOUT_MS,
@@ -35,11 +35,14 @@ class Call:
     leader: str | None = None
 
 
-class NotReadyError(Exception):
-    """A tool raises it when it could not begin: nothing has happened, and it may be asked again.
+class NotReadyError(NotNowError):
+    """A tool raises it when it cannot start now: nothing has happened, and callers may try again.
 
-    The message is told to the caller.
+    The server responds with 503 `not_ready`, and shows the message and the hint to the caller.
     """
+
+    def __init__(self, message: str, *, code: str = "not_ready", hint: str = "") -> None:
+        super().__init__(code, message, hint=hint)
 
 
 class NotAuthorizedError(Exception):

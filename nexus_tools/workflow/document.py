@@ -74,6 +74,18 @@ class Storage(StrEnum):
     WALRUS = "walrus"
 
 
+class ValueForm(StrEnum):
+    """How a default value is written: with its `storage`, or as newer parsers of Talus read it.
+
+    `ONE` is `{"one": {"kind": "data", "data": 1}}`, `MANY` a list of such objects for a list. Both
+    are inline.
+    """
+
+    STORAGE = "storage"
+    ONE = "one"
+    MANY = "many"
+
+
 # RFC 3986, section 2.3, and none that would be a step in a path (section 5.2.4).
 _KEY = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~-]{1,512}")
 
@@ -178,18 +190,34 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """The value of an input port that nothing else feeds; `data` is a JSON value."""
+    """The value of an input port that nothing else feeds; `data` is a JSON value.
+
+    It is written in the `form` in which it was read; `data` of the form `MANY` is a list.
+    """
 
     target: InputPort
     data: Any
     storage: Storage = Storage.INLINE
+    form: ValueForm = ValueForm.STORAGE
+
+    @property
+    def data_pointer(self) -> str:
+        """The place of the data in the default value, as a JSON pointer."""
+        places = {ValueForm.ONE: "/value/one/data", ValueForm.MANY: "/value/many"}
+        return places.get(self.form, "/value/data")
 
     def as_json(self) -> dict[str, Any]:
         """As it stands in the document."""
-        return {
-            **self.target.as_json(),
-            "value": {"storage": self.storage.value, "data": self.data},
-        }
+        return {**self.target.as_json(), "value": self._value()}
+
+    def _value(self) -> dict[str, Any]:
+        match self.form:
+            case ValueForm.ONE:
+                return {"one": {"kind": "data", "data": self.data}}
+            case ValueForm.MANY:
+                return {"many": [{"kind": "data", "data": each} for each in self.data]}
+            case _:
+                return {"storage": self.storage.value, "data": self.data}
 
 
 @dataclass(frozen=True, slots=True)

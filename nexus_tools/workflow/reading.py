@@ -27,6 +27,7 @@ from nexus_tools.workflow.document import (
     OutputPort,
     PostFailureAction,
     Storage,
+    ValueForm,
     Verifier,
     Vertex,
     VertexKind,
@@ -270,14 +271,27 @@ def _input_port(place: _Place) -> InputPort:
 
 def _default(place: _Place) -> Default:
     fields = place.fields(("vertex", "input_port", "value"))
-    data, storage = fields.read("value", _value, (None, Storage.INLINE))
-    return Default(InputPort(fields.text("vertex"), fields.text("input_port")), data, storage)
+    value = fields.read("value", _value, (None, Storage.INLINE, ValueForm.STORAGE))
+    return Default(InputPort(fields.text("vertex"), fields.text("input_port")), *value)
 
 
-def _value(place: _Place) -> tuple[Any, Storage]:
+def _value(place: _Place) -> tuple[Any, Storage, ValueForm]:
+    for form in (ValueForm.ONE, ValueForm.MANY):
+        if isinstance(place.value, dict) and form.value in place.value:
+            fields = place.fields((form.value,))
+            if form is ValueForm.ONE:
+                return fields.read("one", _data, None), Storage.INLINE, form
+            return list(fields.all("many", _data)), Storage.INLINE, form
     fields = place.fields(("storage", "data"))
     data = fields.read("data", lambda data: data.value, None)
-    return data, fields.one_of("storage", _STORAGES, Storage.INLINE)
+    return data, fields.one_of("storage", _STORAGES, Storage.INLINE), ValueForm.STORAGE
+
+
+def _data(place: _Place) -> Any:
+    """Return the data of `{"kind": "data", "data": …}`."""
+    fields = place.fields(("kind", "data"))
+    fields.one_of("kind", {"data": "data"}, "data")
+    return fields.read("data", lambda data: data.value, None)
 
 
 def _entry_group(place: _Place) -> EntryGroup:

@@ -6,6 +6,7 @@ import pytest
 from nexus_tools.bridges import BridgedTool, Discovery, Host, Naming, Refusal
 from nexus_tools.bridges.variants import error_ports, object_of, output_schema
 from nexus_tools.errors import NexusError, ValidationError
+from nexus_tools.tool import FqnPatterns
 
 
 class Echo(BridgedTool):
@@ -23,7 +24,7 @@ def a_tool(name, source, naming=None):
         description="",
         input_schema={"type": "object"},
         output_schema=output_schema({"ok": object_of({}), "err": error_ports()}),
-    )
+    ).called(name)
 
 
 def test_a_tool_knows_its_system_and_where_it_was_found():
@@ -45,7 +46,7 @@ def test_a_tool_whose_schema_breaks_the_rules_is_none():
 
 
 def test_tools_that_would_have_one_name_are_refused_each_with_the_place_of_the_other():
-    first, other, second = a_tool("Same", "/a"), a_tool("other", "/b"), a_tool("same", "/c")
+    first, other, second = a_tool("same", "/a"), a_tool("other", "/b"), a_tool("same", "/c")
     joined = Discovery.joined([Discovery((first, other)), Discovery((second,))])
     assert joined.tools == (other,)
     assert joined.refused == (
@@ -62,6 +63,28 @@ def test_tools_that_would_have_one_name_are_refused_each_with_the_place_of_the_o
             "serve them apart, each with its own --domain",
         ),
     )
+
+
+def test_joined_gives_distinct_fqns_when_names_differ():
+    same, capital = a_tool("same", "/a"), a_tool("Same", "/b")
+    inner = Discovery.joined([Discovery((capital,)), Discovery((a_tool("SAME", "/c"),))])
+    joined = Discovery.joined([inner, Discovery((same,))])
+    assert joined.refused == ()
+    # printf '%s' Same | sha256sum
+    assert {tool.source: str(tool.fqn) for tool in joined.tools} == {
+        "/a": "local.echo.same@1",
+        "/b": "local.echo.same-2a98b1de@1",
+        "/c": "local.echo.same-d1ed0d26@1",
+    }
+
+
+def test_chosen_keeps_refusals_that_may_be_meant():
+    naming = Naming()
+    meant, other = (naming.fqn("echo", name) for name in ("meant", "other"))
+    refused = tuple(Refusal("echo", "/", "why", fqn=fqn) for fqn in (meant, other, None))
+    chosen = Discovery(refused=refused).chosen(FqnPatterns(only=("meant",)))
+    assert [refusal.fqn for refusal in chosen.refused] == [meant, None]
+    assert chosen.left_out == (other,)
 
 
 def test_two_tools_of_one_name_in_one_place_name_that_place():

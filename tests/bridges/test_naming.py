@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus_tools.bridges.naming import Naming, collisions, label
+from nexus_tools.bridges.naming import Naming, collisions, distinct_fqns, label
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import ToolFqn
 
@@ -16,8 +16,9 @@ from nexus_tools.tool import ToolFqn
         ("2fa", "t-2fa"),
         ("_private", "t-_private"),
         ("x", "x-"),
-        ("", "t--"),
-        ("名前", "t--"),
+        # printf '%s' '名前' | sha256sum
+        ("名前", "t-7ec26292"),
+        ("", "t-e3b0c442"),
         ("--x--", "x-"),
         ("größe", "gr-e"),
     ],
@@ -34,6 +35,43 @@ def test_a_label_of_more_than_sixty_characters_is_cut_and_ends_in_its_digest():
 
 def test_long_names_with_one_beginning_have_labels_of_their_own():
     assert label("a" * 100 + "b") != label("a" * 100 + "c")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_distinct_fqns_adds_digits_when_names_collide(order):
+    names = [("get.user",), ("get/user",), ("get-user",), ("put",)][::order]
+    fqns = distinct_fqns([(Naming("io.one").fqn("mcp", *labels), labels) for labels in names])
+    # printf '%s' get.user | sha256sum
+    assert [str(fqn) for fqn in fqns][::order] == [
+        "io.one.get-user-9c0265de@1",
+        "io.one.get-user-83c73368@1",
+        "io.one.get-user@1",
+        "io.one.put@1",
+    ]
+
+
+def test_distinct_fqns_takes_digits_of_all_labels():
+    names = [("my.space", "x!"), ("my.space", "x?")]
+    fqns = distinct_fqns([(Naming("io.one").fqn("sos", *labels), labels) for labels in names])
+    # printf 'my.space\0x!' | sha256sum
+    assert [fqn.name for fqn in fqns] == ["x--6cda89da", "x--ac26c07a"]
+
+
+def test_distinct_fqns_keeps_one_name_in_two_places():
+    labels = ("get.user",)
+    fqn = Naming().fqn("mcp", *labels)
+    assert distinct_fqns([(fqn, labels), (fqn, labels)]) == [fqn, fqn]
+
+
+@given(st.lists(st.text(), unique=True, max_size=8), st.randoms())
+def test_distinct_fqns_does_not_depend_on_the_order(names, random):
+    def named(texts):
+        pairs = [(Naming().fqn("mcp", text), (text,)) for text in texts]
+        return dict(zip(texts, distinct_fqns(pairs), strict=True))
+
+    shuffled = random.sample(names, len(names))
+    assert named(names) == named(shuffled)
+    assert len(set(named(names).values())) == len(names)
 
 
 @given(st.text())

@@ -162,8 +162,9 @@ def test_each_known_digest_has_to_be_right():
         'a=("x" "x")',
         'a=("x";req;key="k" "x";key="k";req)',
         'a=("X")',
-        'a=( "x")',
-        'a=("x"  "y")',
+        'a=("x" ;key="k")',
+        'a=("x"\t"y")',
+        'a=("x"  "x")',
         'a=("x");created=1;created=2',
         'a=("x"),',
         'a=("x")b=("y")',
@@ -177,6 +178,28 @@ def test_each_known_digest_has_to_be_right():
 def test_what_could_be_read_in_two_ways_is_refused(field):
     with pytest.raises(MalformedError):
         read_input(field, "a")
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        # RFC 8941, section 3.1.1: SP around the items of an inner list; 3.1.2: SP behind ";".
+        ('a=( "x")', '("x")'),
+        ('a=("x" )', '("x")'),
+        ('a=(  "x"   "y"  )', '("x" "y")'),
+        ("a=(  )", "()"),
+        ('a=("x"; req "y");  created=1; nonce="n n"', '("x";req "y");created=1;nonce="n n"'),
+        # RFC 8941, sections 4.1.1.2 and 4.1.5 to 4.1.9.
+        ('a=("x";req=?1);created=007;off=?0;on=?1', '("x";req);created=7;off=?0;on'),
+        ('a=("x");d=01.50;e=-0.100;f=2.0;g=-0', '("x");d=1.5;e=-0.1;f=2.0;g=0'),
+        ('a=("x");b=:AQ==:;t=a/b', '("x");b=:AQ==:;t=a/b'),
+    ],
+)
+def test_read_input_serializes_what_rfc_8941_allows(field, text):
+    given = read_input(field, "a")
+    assert given.text == text
+    assert read_input(f"a={text}", "a") == given
+    assert given.base(lambda _: "v").endswith(f'"@signature-params": {text}'.encode())
 
 
 @pytest.mark.parametrize("value", ['a\n"@method": GET', "a\rb", "ä", "\x00"])

@@ -1,5 +1,6 @@
 """Signed tool calls: what is signed, and that nothing of it can be another thing."""
 
+from base64 import b64decode, b64encode, urlsafe_b64decode
 from datetime import UTC, datetime, timedelta
 from time import time
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from http_message_signatures import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nexus_tools.ed25519 import verifies_ed25519
 from nexus_tools.tool import (
     Identity,
     KnownKeys,
@@ -24,18 +26,26 @@ from nexus_tools.tool import (
     check_body,
     check_request,
     check_response,
+    covered_fields,
     key_id,
     sign_request,
     sign_response,
 )
-from nexus_tools.tool.http_signatures import content_digest
-from nexus_tools.tool.signing import COVERED, MAX_LIFETIME_S, is_signed, target_uri
+from nexus_tools.tool.http_signatures import content_digest, read_input
+from nexus_tools.tool.request_components import request_value
+from nexus_tools.tool.signing import (
+    COVERED,
+    MAX_LIFETIME_S,
+    is_signed,
+    target_uri,
+)
 
 KEY = SigningKey.of_private(Ed25519PrivateKey.from_private_bytes(b"\x01" * 32))
 OTHER = SigningKey.of_private(Ed25519PrivateKey.from_private_bytes(b"\x02" * 32))
 TOOL_KEY = SigningKey.of_private(Ed25519PrivateKey.from_private_bytes(b"\x03" * 32))
 LEADER = "0x" + "a1" * 32
 STRANGER = "0x" + "b2" * 32
+TOOL_KEY_ID = key_id("xyz.example.math.add@1", TOOL_KEY.public_key)
 LEADERS = KnownKeys({LEADER: [KEY.public_key]})
 TOOL = "xyz.example.math.add@1"
 URL = f"https://tools.example.com/{TOOL}/invoke"
@@ -307,6 +317,32 @@ def test_a_request_is_no_response():
     assert response_refusal(request, request) is Problem.SIGNATURE_MALFORMED
 
 
+def test_check_response_accepts_more_components():
+    request, digest = signed(), content_digest(RESULT)
+    lines = [
+        ('"@status"', "200"),
+        ('"content-digest"', digest),
+        *((f'"{name}";req', request[name]) for name in ("nexus-invocation", "nexus-tool")),
+        ('"content-digest";req', request["content-digest"]),
+        ('"signature";key="nexus";req', request["signature"].removeprefix("nexus=")),
+        ('"content-type"', "application/json"),
+        ('"nexus-deadline";req', request["nexus-deadline"]),
+    ]
+    text = f'({" ".join(name for name, _ in lines)});created=1;keyid="{TOOL_KEY_ID}"'
+    base = "".join(f"{name}: {value}\n" for name, value in lines) + f'"@signature-params": {text}'
+    response = {
+        "content-digest": digest,
+        "content-type": "application/json",
+        "signature-input": f"nexus={text}",
+        "signature": f"nexus=:{b64encode(TOOL_KEY.private.sign(base.encode())).decode()}:",
+    }
+    check_response(200, RESULT, response, request, {TOOL_KEY.public_key})
+    changed = response | {"content-type": "text/plain"}
+    assert response_refusal(request, changed) is Problem.SIGNATURE_INVALID
+    without = {name: value for name, value in response.items() if name != "content-type"}
+    assert response_refusal(request, without) is Problem.SIGNATURE_MALFORMED
+
+
 # --- Beside an implementation of the RFC that is not ours
 
 
@@ -336,10 +372,11 @@ def test_another_implementation_verifies_what_we_sign():
     assert HTTPMessageVerifier(**PARTIES).verify(response)
 
 
-def test_what_another_implementation_signs_is_verified():
+def signed_elsewhere(*more, url=URL, fields=()):
+    """A request that another implementation signs, with more components than have to be."""
     created = datetime.fromtimestamp(int(NOW), UTC)
-    headers = HEADERS | {"content-digest": content_digest(BODY)}
-    request = message(headers, method="POST", url=URL)
+    headers = HEADERS | {"content-digest": content_digest(BODY)} | dict(fields)
+    request = message(headers, method="POST", url=url)
     HTTPMessageSigner(**PARTIES).sign(
         request,
         key_id=key_id(LEADER, KEY.public_key),
@@ -347,8 +384,106 @@ def test_what_another_implementation_signs_is_verified():
         created=created,
         expires=created + timedelta(seconds=30),
         nonce="of another implementation",
-        covered_component_ids=COVERED,
+        covered_component_ids=[*more, *COVERED],
         use_existing_digest=True,
     )
-    lowered = {name.lower(): value for name, value in request.headers.items()}
-    assert check(lowered).nonce == "of another implementation"
+    return {name.lower(): value for name, value in request.headers.items()}
+
+
+def test_what_another_implementation_signs_is_verified():
+    assert check(signed_elsewhere()).nonce == "of another implementation"
+
+
+OF_THE_URL = ("@authority", "@scheme", "@path", "@query", "@request-target")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [URL, f"{URL}?a=1&b=%20", "http://127.0.0.1:8080/x"],
+)
+@pytest.mark.parametrize("components", [*([each] for each in OF_THE_URL), OF_THE_URL])
+def test_check_request_verifies_more_components_of_the_url(components, url):
+    headers = signed_elsewhere(*components, url=url)
+    assert check(headers, url=url).nonce == "of another implementation"
+    elsewhere = url.replace("127.0.0.1", "127.0.0.2").replace("ools", "ool")
+    assert refusal(headers, url=elsewhere) is Problem.SIGNATURE_INVALID
+
+
+def test_check_request_verifies_more_fields():
+    fields = {"content-type": "application/json", "date": "Fri, 15 Jan 2027 08:00:00 GMT"}
+    headers = signed_elsewhere(*fields, fields=fields)
+    assert covered_fields(headers) == {*fields}
+    assert check(headers).nonce == "of another implementation"
+    assert refusal(headers | {"content-type": "text/plain"}) is Problem.SIGNATURE_INVALID
+    without = {name: value for name, value in headers.items() if name != "date"}
+    assert refusal(without) is Problem.SIGNATURE_MALFORMED
+
+
+@pytest.mark.parametrize("url", ["https://example.com/foo?param=Value&Pet=dog"])
+def test_components_have_the_values_of_the_rfc(url):
+    # RFC 9421, B.2.6, signed with the key of B.1.4.
+    date = "Tue, 20 Apr 2021 02:07:55 GMT"
+    fields = {"date": date, "content-type": "application/json", "content-length": "18"}
+    given = read_input(
+        'a=("date" "@method" "@path" "@authority" "content-type" "content-length")'
+        ';created=1618884473;keyid="test-key-ed25519"',
+        "a",
+    )
+    base = given.base(lambda each: request_value(each, url, "POST", fields))
+    public = urlsafe_b64decode("JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs=")
+    signature = b64decode(
+        "wqcAqbmYJ2ji2glfAMaRy4gruYYnx2nEFN2HN6jrnDnQCK1u02Gb04v9EDgwUPiu4A0w6vuQv5lIp5WPpBKRCw=="
+    )
+    assert verifies_ed25519(public, signature, base)
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "value"),
+    [
+        # RFC 9421, sections 2.2.2 to 2.2.7.
+        ("@target-uri", "https://www.example.com/path?param=value", None),
+        ("@authority", "https://www.example.com/path?param=value", "www.example.com"),
+        ("@authority", "https://WWW.example.com:8443/", "www.example.com:8443"),
+        ("@scheme", "http://www.example.com/path?param=value", "http"),
+        ("@request-target", "https://www.example.com/path?param=value", "/path?param=value"),
+        ("@path", "https://www.example.com/path?param=value", "/path"),
+        ("@path", "https://www.example.com", "/"),
+        (
+            "@query",
+            "https://www.example.com/path?param=value&foo=bar&baz=bat%2Dman",
+            "?param=value&foo=bar&baz=bat%2Dman",
+        ),
+        ("@query", "https://www.example.com/path?queryString", "?queryString"),
+        ("@query", "https://www.example.com/path", "?"),
+    ],
+)
+def test_components_of_the_url_have_the_values_of_the_rfc(name, url, value):
+    [component] = read_input(f'a=("{name}")', "a").components
+    assert request_value(component, url, "POST", {}) == (url if value is None else value)
+
+
+@pytest.mark.parametrize(
+    "component",
+    ['"@query-param";name="a"', '"content-digest";sf', '"nexus-tool";bs', '"@path";req', '"@port"'],
+)
+def test_a_component_that_is_not_supported_is_refused_by_name(component):
+    covered = " ".join(f'"{name}"' for name in COVERED)
+    headers = signed()
+    fields = headers["signature-input"].replace(f"({covered})", f"({covered} {component})")
+    with pytest.raises(RefusedSignatureError) as refused:
+        check(headers | {"signature-input": fields})
+    assert refused.value.problem is Problem.SIGNATURE_MALFORMED
+    assert component in refused.value.detail
+
+
+@pytest.mark.parametrize("name", COVERED)
+def test_more_components_do_not_stand_for_those_that_have_to_be_covered(name):
+    headers = signed_elsewhere(*OF_THE_URL)
+    fields = headers["signature-input"].replace(f'"{name}" ', "").replace(f' "{name}"', "")
+    assert refusal(headers | {"signature-input": fields}) is Problem.SIGNATURE_MALFORMED
+
+
+def test_spaces_in_the_list_change_nothing_that_is_signed():
+    headers = signed()
+    spaced = headers["signature-input"].replace('" "', '"   "').replace(");", " );")
+    assert check(headers | {"signature-input": spaced.replace(";nonce", "; nonce")})

@@ -1,10 +1,13 @@
 """A server that asks who calls: each way to get around that, and what is left to the author."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from time import time
+from types import SimpleNamespace
 
 import httpx
 import pytest
+from http_message_signatures import HTTPMessageSigner, HTTPSignatureKeyResolver, algorithms
 
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import (
@@ -15,8 +18,10 @@ from nexus_tools.tool import (
     SigningKey,
     check_answer,
     check_response,
+    key_id,
     sign_request,
 )
+from nexus_tools.tool.signing import COVERED
 from nexus_tools.toolkit import (
     Call,
     Limits,
@@ -49,6 +54,31 @@ class Done(Variant, name="ok"):
 
 def nonces():
     return MemoryNonces(now=lambda: EARLIER)
+
+
+class _Resolver(HTTPSignatureKeyResolver):
+    def resolve_private_key(self, _):
+        return KEY.private
+
+
+def signed_elsewhere(*more, **fields):
+    """A call that another implementation signs, with more components than have to be."""
+    headers = signed() | {name.replace("_", "-"): value for name, value in fields.items()}
+    del headers["signature"], headers["signature-input"]
+    created = datetime.fromtimestamp(int(time()), UTC)
+    request = SimpleNamespace(headers=headers, method="POST", url=PUBLIC_URL + INVOKE)
+    parties = {"signature_algorithm": algorithms.ED25519, "key_resolver": _Resolver()}
+    HTTPMessageSigner(**parties).sign(
+        request,
+        key_id=key_id(LEADER, KEY.public_key),
+        label="nexus",
+        created=created,
+        expires=created + timedelta(seconds=30),
+        nonce="of another implementation",
+        covered_component_ids=[*more, *COVERED],
+        use_existing_digest=True,
+    )
+    return request.headers
 
 
 def server(tools, mode="required", **options):
@@ -91,6 +121,33 @@ async def test_a_signed_call_of_a_listed_leader_runs(add):
     async with client(server([add])) as http:
         response = await post(http, signed())
     assert (response.status_code, response.json()) == (200, {"ok": {"result": 3}})
+
+
+@pytest.mark.parametrize(
+    "components",
+    [
+        ("content-type",),
+        ("@authority", "@scheme", "@path", "@query", "@request-target"),
+        ("@authority", "content-type", "user-agent"),
+    ],
+)
+async def test_call_runs_when_its_signature_covers_more(add, components):
+    headers = signed_elsewhere(*components, user_agent="of a test")
+    async with client(server([add])) as http:
+        response = await post(http, headers)
+        assert (response.status_code, response.json()) == (200, {"ok": {"result": 3}})
+        if "user-agent" in components:
+            changed = signed_elsewhere(*components, user_agent="of a test")
+            response = await post(http, changed | {"user-agent": "of another"})
+            assert_refused(response, 401, "signature_invalid")
+
+
+async def test_lines_of_a_covered_field_are_one_value(add):
+    headers = signed_elsewhere("x-note", x_note="one, two")
+    lines = [*((n, v) for n, v in headers.items() if n != "x-note"), ("x-note", "one")]
+    async with client(server([add])) as http:
+        response = await http.post(INVOKE, content=BODY, headers=[*lines, ("x-note", "two")])
+    assert response.status_code == 200
 
 
 @pytest.mark.parametrize(("mode", "status"), [("off", 200), ("optional", 200), ("required", 401)])

@@ -288,7 +288,10 @@ async def test_an_answer_that_is_larger_than_is_paid_for_stays_here(
     assert response.status_code == status
     if status == 422:
         assert response.json()["code"] == "output_too_large"
-        assert response.json()["detail"] == "the answer has 13 bytes, 12 are paid for"
+        assert response.json()["detail"] == (
+            "the answer has 13 bytes, 12 are paid for:"
+            " request it with --max-outcome-bytes 13 or more"
+        )
 
 
 async def test_an_answer_after_the_deadline_stays_here(add, answers):

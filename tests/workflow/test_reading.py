@@ -58,6 +58,50 @@ def test_a_document_is_read_into_values():
     assert (str(default.target), default.data, default.storage) == ("b.y", [7], Storage.INLINE)
 
 
+def default_of(value):
+    """A document of one vertex with this default value."""
+    return one() | {"default_values": [{"vertex": "a", "input_port": "y", "value": value}]}
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        ({"one": {"kind": "data", "data": 1}}, 1),
+        ({"one": {"kind": "data", "data": [1, 2]}}, [1, 2]),
+        ({"one": {"kind": "data", "data": None}}, None),
+        (
+            {"many": [{"kind": "data", "data": 1}, {"kind": "data", "data": {"a": []}}]},
+            [1, {"a": []}],
+        ),
+        ({"many": []}, []),
+        ({"storage": "inline", "data": 1}, 1),
+        ({"storage": "walrus", "data": ["key"]}, ["key"]),
+    ],
+)
+def test_default_value_is_written_in_the_form_in_which_it_was_read(value, data):
+    document = read(default_of(value))
+    [default] = document.defaults
+    assert default.data == data
+    assert document.as_json()["default_values"][0]["value"] == value
+    assert read(document.as_json()) == document
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer", "message"),
+    [
+        ({"one": 1}, "/one", "This has to be an object."),
+        ({"one": {"data": 1}}, "/one", "The field `kind` is missing."),
+        ({"one": {"kind": "data"}}, "/one", "The field `data` is missing."),
+        ({"one": {"kind": "walrus", "data": "k"}}, "/one/kind", "'walrus' is not one of: data."),
+        ({"many": {}}, "/many", "This has to be a list."),
+        ({"many": [{"kind": "data", "data": 1}, 2]}, "/many/1", "This has to be an object."),
+        ({"data": 1}, "", "The field `storage` is missing."),
+    ],
+)
+def test_default_value_of_another_form_is_refused_with_its_place(value, pointer, message):
+    assert problems(default_of(value)) == {f"/default_values/0/value{pointer}": message}
+
+
 def test_without_entry_groups_all_vertices_with_entry_ports_are_one():
     [group] = read(flow("> a.x", "> b.x", "a.ok.sum -> c.x", "b.ok.sum -> c.y")).groups()
     assert (group.name, group.vertices) == (DEFAULT_GROUP, ("a", "b"))

@@ -22,6 +22,7 @@ from nexus_tools.bridges.hyperpocket.tool import SYSTEM
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import Tool
 
 # How much of a folder is looked at.
@@ -116,11 +117,15 @@ class HyperpocketBridge:
             described = await describe(place, host)
         except NexusError as error:
             return Discovery(refused=(Refusal.of(SYSTEM, place, error),))
-        refused = [Refusal(SYSTEM, f"{place}#{name}", why) for name, why in described.refused]
+        refused = [
+            Refusal(SYSTEM, f"{place}#{name}", why, fqn=naming.known_fqn(SYSTEM, name))
+            for name, why in described.refused
+        ]
         tools = [
             _one(
                 f"{place}#{declaration.name}",
                 partial(self._python_tool, place, declaration, host, naming),
+                naming.known_fqn(SYSTEM, declaration.name),
             )
             for declaration in described.tools
         ]
@@ -128,7 +133,15 @@ class HyperpocketBridge:
         return Discovery.joined([Discovery(refused=tuple(refused)), *tools, *asked])
 
     def _packaged(self, folder: Path, host: Host, naming: Naming) -> Discovery:
-        return _one(folder, partial(self._packaged_tool, folder, host, naming))
+        try:
+            manifest = Manifest.read(folder)
+        except NexusError as error:
+            return Discovery(refused=(Refusal.of(SYSTEM, folder, error),))
+        return _one(
+            folder,
+            partial(self._packaged_tool, folder, manifest, host, naming),
+            naming.known_fqn(SYSTEM, manifest.declaration.name),
+        )
 
     def _requested(self, place: Path, wanted: str, host: Host, naming: Naming) -> Discovery:
         """A packaged tool that a module asks for by its path."""
@@ -139,12 +152,13 @@ class HyperpocketBridge:
         hint = "fetch it, and name its folder as a place of its own"
         return Discovery(refused=(Refusal(SYSTEM, str(place), reason, hint),))
 
-    def _packaged_tool(self, folder: Path, host: Host, naming: Naming) -> PackagedTool:
-        manifest = Manifest.read(folder)
+    def _packaged_tool(
+        self, folder: Path, manifest: Manifest, host: Host, naming: Naming
+    ) -> PackagedTool:
         language = language_of(manifest, host)
         if manifest.build and not self._builds:
             raise UsageError("build_refused", "it has to be built, and builds are switched off")
-        return PackagedTool(
+        tool = PackagedTool(
             naming.fqn(SYSTEM, manifest.declaration.name),
             self._configured(manifest.declaration),
             self._authorisation,
@@ -153,11 +167,12 @@ class HyperpocketBridge:
             build=Build(folder, manifest, language, host),
             profile=self._profile,
         )
+        return tool.called(manifest.declaration.name)
 
     def _python_tool(
         self, place: Path, declaration: Declaration, host: Host, naming: Naming
     ) -> PythonTool:
-        return PythonTool(
+        tool = PythonTool(
             naming.fqn(SYSTEM, declaration.name),
             self._configured(declaration),
             self._authorisation,
@@ -165,6 +180,7 @@ class HyperpocketBridge:
             place=place,
             profile=self._profile,
         )
+        return tool.called(declaration.name)
 
     def _configured(self, declaration: Declaration) -> Declaration:
         """With the operator's variables in place of the tool's own."""
@@ -172,8 +188,10 @@ class HyperpocketBridge:
         return replace(declaration, variables={**declaration.variables, **mine})
 
 
-def _one(source: object, make: Callable[[], BridgedTool]) -> Discovery:
+def _one(
+    source: object, make: Callable[[], BridgedTool], known: ToolFqn | None = None
+) -> Discovery:
     try:
         return Discovery(tools=(make(),))
     except NexusError as error:
-        return Discovery(refused=(Refusal.of(SYSTEM, source, error),))
+        return Discovery(refused=(Refusal.of(SYSTEM, source, error, known),))

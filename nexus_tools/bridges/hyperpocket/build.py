@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from urllib.parse import unquote
 
 from anyio import CapacityLimiter, Event, to_thread
 
@@ -113,7 +114,9 @@ _SETTINGS = ("pip_", "uv_", "npm_config_")
 _PROXY = "_proxy"
 _SETTINGS_FILES = (Path("/etc/pip.conf"), Path("/etc/npmrc"))
 _PORT = re.compile(r"://[^\s/]*:([0-9]{1,5})(?=[\s/]|$)")
-_PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
+_LOGIN = re.compile(r"://([^\s/?#]+)@")
+_QUERY = re.compile(r"://[^\s?#]*\?([^\s#]+)")
+_SECRET_NAME = re.compile(r"token|passw|secret|credential|_auth$|_key$", re.IGNORECASE)
 
 _log = get_logger("nexus_tools.bridges")
 
@@ -175,7 +178,8 @@ class Build:
         try:
             self.built = await self._make()
         except (NexusError, OSError) as error:
-            _log.warning("build_failed", tool=self._manifest.declaration.name, reason=str(error))
+            name, log = self._manifest.declaration.name, getattr(error, "log", None)
+            _log.warning("build_failed", tool=name, reason=str(error), log=log)
             self.failure = error if isinstance(error, NexusError) else _unreadable(error)
         finally:
             if self._ended is not None:
@@ -248,10 +252,17 @@ def build_settings(host: Host) -> list[str]:
 
 
 def _secrets(host: Host) -> Iterator[str]:
-    """What a build may print and a caller may not read: settings, and passwords in their URLs."""
-    for value in (host.environment[name] for name in build_settings(host)):
-        yield value
-        yield from _PASSWORD.findall(value)
+    """Yield the secrets among the settings: tokens and passwords, also those in URLs."""
+    for name in build_settings(host):
+        value = host.environment[name]
+        if _SECRET_NAME.search(name):
+            yield value
+        yield from _QUERY.findall(value)
+        for written in _LOGIN.findall(value):
+            # A login without a password is a token.
+            for login in (written, unquote(written)):
+                yield login
+                yield from login.split(":", 1)[1:]
 
 
 # Where packages come from, and where names are looked up.

@@ -9,7 +9,7 @@ from anyio import move_on_after, to_thread
 
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
-from nexus_tools.bridges.hyperpocket.build import Build, BuildFailedError, Built, private_copy
+from nexus_tools.bridges.hyperpocket.build import Build, Built, private_copy
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
@@ -18,6 +18,7 @@ from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, enviro
 from nexus_tools.bridges.variants import error
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import ToolFqn, parse_json
+from nexus_tools.toolkit import NotReadyError
 
 
 class PackagedTool(HyperpocketTool):
@@ -54,13 +55,16 @@ class PackagedTool(HyperpocketTool):
         redaction: Redaction,
         limits: ProcessLimits,
     ) -> Mapping[str, Any]:
-        """Run the command; what it prints is the result, if it ends with exit code 0."""
+        """Run the command; its output is the result if it ends with exit code 0.
+
+        Raises `NotReadyError` while the tool is not built, or if its build failed.
+        """
         began = time.monotonic()
         with move_on_after(limits.time_ms / 1_000):
             await self.build.ended()
         built = self.build.built
         if built is None:
-            return self._not_built()
+            raise self._not_built()
         limits = limits.left_since(began)
         finished = redaction.finished(await self._run(built, call, credentials, limits))
         if finished.exit_code != 0:
@@ -82,12 +86,14 @@ class PackagedTool(HyperpocketTool):
                 input=json.dumps(call.body, ensure_ascii=False).encode("utf-8", "replace"),
             )
 
-    def _not_built(self) -> dict[str, Any]:
+    def _not_built(self) -> NotReadyError:
         failure = self.build.failure
         if failure is None:
-            return error("the tool is not built yet")
-        log = failure.log if isinstance(failure, BuildFailedError) else None
-        return error(failure.message, log=log)
+            return NotReadyError("the tool is not built yet", code="not_built")
+        return NotReadyError(failure.message, code=failure.code, hint=_SEE_LOG)
+
+
+_SEE_LOG = "the operator finds the end of the build's output in the log of the server"
 
 
 def _result(finished: Finished) -> Any:

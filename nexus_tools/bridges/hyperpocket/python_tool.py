@@ -38,9 +38,12 @@ class PythonTool(HyperpocketTool):
             host,
             source=f"{place}#{declaration.name}",
             profile=profile,
-            health=lambda: {"present": place.exists()},
             confinement=self._confined,
         )
+
+    def needs(self) -> dict[str, bool]:
+        """Return whether the module is there."""
+        return {"present": self._place.exists()}
 
     async def run_with(
         self,

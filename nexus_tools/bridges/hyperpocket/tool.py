@@ -33,7 +33,7 @@ class HyperpocketTool(BridgedTool):
         *,
         source: str,
         profile: bool,
-        health: Health,
+        health: Health | None = None,
         confinement: Confinement,
     ) -> None:
         self.declaration = declaration

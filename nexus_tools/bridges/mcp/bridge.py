@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +23,7 @@ from nexus_tools.bridges.mcp.service import Patience, Service
 from nexus_tools.bridges.mcp.tool import McpTool
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import Tool
 
 if TYPE_CHECKING:
@@ -118,17 +120,26 @@ class McpBridge:
     ) -> Discovery:
         changed = self._changed(source, listing.fingerprints())
         tools: list[McpTool] = []
-        refused = [Refusal(SYSTEM, f"{source}/{tool}", reason) for tool, reason in listing.refused]
+
+        def known(tool: str) -> ToolFqn | None:
+            return naming.known_fqn(SYSTEM, service.name, tool)
+
+        refused = [
+            Refusal(SYSTEM, f"{source}/{tool}", reason, fqn=known(tool))
+            for tool, reason in listing.refused
+        ]
         for listed in listing.tools:
             place = f"{source}/{listed.name}"
             if listed.name in changed:
-                refused.append(_refusal_of_change(place, changed[listed.name]))
+                refusal = _refusal_of_change(place, changed[listed.name])
+                refused.append(replace(refusal, fqn=known(listed.name)))
                 continue
             try:
                 fqn = naming.fqn(SYSTEM, service.name, listed.name)
-                tools.append(McpTool(fqn, listed, service, place))
+                tool = McpTool(fqn, listed, service, place)
+                tools.append(tool.called(service.name, listed.name))
             except NexusError as error:
-                refused.append(Refusal.of(SYSTEM, place, error))
+                refused.append(Refusal.of(SYSTEM, place, error, known(listed.name)))
         return Discovery(
             tuple(tools), tuple(refused), (partial(_serving, service),) if tools else ()
         )

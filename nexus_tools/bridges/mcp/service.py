@@ -4,7 +4,7 @@ import asyncio
 import time
 from asyncio import sleep as pause
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -113,18 +113,14 @@ class Service:
         await self._up.wait()
 
     async def call(self, tool: str, arguments: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The result of a call; raises `CallFailedError`, as for a tool that has changed.
+        """Return the result of a call. Raises `CallFailedError`.
 
-        Raises `NotReadyError` if it was not sent, since the server does not run or not respond.
+        Raises `NotReadyError` if the call was not sent: the server does not run or does not
+        respond, or the tool has changed.
         """
         with _unsent():
             connection = self._alive()
-        changes = self._changes.get(tool)
-        if changes:
-            raise CallFailedError(
-                f"the tool has changed since it was discovered: {', '.join(changes)}; "
-                "it is called again when it is as it was, or is discovered anew"
-            )
+            self._check_unchanged(tool)
         if self.is_per_call:
             return await self._call_alone(tool, arguments, seconds)
         if self._calls or self._doubts:
@@ -140,20 +136,31 @@ class Service:
         finally:
             self._calls -= 1
 
+    def _check_unchanged(self, tool: str) -> None:
+        changes = self._changes.get(tool)
+        if changes:
+            raise CallFailedError(
+                f"the tool has changed since it was discovered: {', '.join(changes)}; "
+                "it is called again when it is as it was, or is discovered anew"
+            )
+
     async def _call_alone(
         self, tool: str, arguments: dict[str, Any], seconds: float
     ) -> dict[str, Any]:
-        """The result of a call of a server that is started for it, within the time of the call."""
+        """Start a server for one call, and return its result, within the time of the call."""
         from nexus_tools.bridges.mcp.connection import connected  # noqa: PLC0415 - an extra
 
+        is_started = False
         try:
-            async with (
-                asyncio.timeout(seconds),
-                connected(self._server, self._host, self._generation) as connection,
-            ):
+            async with asyncio.timeout(seconds), AsyncExitStack() as stack:
+                server = connected(self._server, self._host, self._generation)
+                with _unsent():
+                    connection = await stack.enter_async_context(server)
+                is_started = True
                 return await connection.call(tool, arguments, seconds)
         except TimeoutError as error:
-            raise CallFailedError.late(seconds) from error
+            with nullcontext() if is_started else _unsent():
+                raise CallFailedError.late(seconds) from error
 
     def _doubt(self, connection: "Connection") -> None:
         """Have the server started again unless it still responds."""

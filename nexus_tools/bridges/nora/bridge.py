@@ -44,13 +44,16 @@ class NoraBridge:
         return Discovery.joined(found)
 
     def _one(self, folder: Path, host: Host, naming: Naming) -> Discovery:
+        known = None
         try:
             manifest = Manifest.read(folder)
+            known = naming.known_fqn(SYSTEM, manifest.name)
             self._check_danger(manifest)
             fqn = naming.fqn(SYSTEM, manifest.name)
-            return Discovery(tools=(NoraTool(manifest, fqn, host, self._soft_error),))
+            tool = NoraTool(manifest, fqn, host, self._soft_error).called(manifest.name)
+            return Discovery(tools=(tool,))
         except NexusError as error:
-            return Discovery(refused=(Refusal.of(SYSTEM, folder, error),))
+            return Discovery(refused=(Refusal.of(SYSTEM, folder, error, known),))
 
     def _check_danger(self, manifest: Manifest) -> None:
         why = "" if self._allow_dangerous else runs_commands(manifest)

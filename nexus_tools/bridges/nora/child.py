@@ -11,7 +11,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from nexus_tools.bridges.worker.child import json_text
+from nexus_tools.bridges.worker.child import json_text, loading
 
 
 def reply(request: "dict[str, Any]") -> Any:
@@ -23,7 +23,8 @@ def reply(request: "dict[str, Any]") -> Any:
     for folder in (request["folder"], os.path.dirname(request["script"])):  # noqa: PTH120 - as sys.path
         if folder not in sys.path:
             sys.path.insert(0, folder)
-    module = _module(request["name"], request["script"])
+    with loading():
+        module = _module(request["name"], request["script"])
     returned = module.run(request["params"])
     if inspect.iscoroutine(returned):
         returned.close()

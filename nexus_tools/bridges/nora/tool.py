@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import anyio.to_thread
-
 from nexus_tools.bridges.base import BridgedTool, Host
 from nexus_tools.bridges.nora.manifest import Manifest
 from nexus_tools.bridges.older_drafts import as_2020_12
@@ -81,7 +79,6 @@ class NoraTool(BridgedTool):
                 {"ok": object_of({"result": _RESULT}, required=["result"]), "err": error_ports()}
             ),
             timeout_ms=host.timeout_ms,
-            health=self._checks,
             confinement=self._confined,
         )
 
@@ -106,5 +103,6 @@ class NoraTool(BridgedTool):
             return error(result, finished=reply.finished, type="error_pattern")
         return {"ok": {"result": result}}
 
-    async def _checks(self) -> dict[str, bool]:
-        return await anyio.to_thread.run_sync(self._manifest.checks)
+    def needs(self) -> dict[str, bool]:
+        """Return whether the entrypoint is there, and the manifest is unchanged."""
+        return self._manifest.checks()

@@ -128,21 +128,29 @@ class SosBridge:
     def _described(self, reply: dict[str, Any], host: Host, naming: Naming) -> Discovery:
         tools: list[BridgedTool] = []
         refused = [
-            Refusal(SYSTEM, _source(each["file"], each["name"]), each["reason"])
+            Refusal(
+                SYSTEM,
+                _source(each["file"], each["name"]),
+                each["reason"],
+                # The child says `namespace.name`, or nothing of a file that cannot be loaded.
+                fqn=naming.known_fqn(SYSTEM, *each["name"].split(".")) if each["name"] else None,
+            )
             for each in reply["refused"]
         ]
         for each in map(ToolDescription.of, reply["tools"]):
             source = _source(each.file, each.full_name)
+            known = naming.known_fqn(SYSTEM, each.namespace, each.name)
             if each.full_name in self._options.denied:
-                refused.append(Refusal(SYSTEM, source, DANGEROUS[each.full_name], HINT))
+                refused.append(Refusal(SYSTEM, source, DANGEROUS[each.full_name], HINT, known))
                 continue
             try:
                 fqn = naming.fqn(SYSTEM, each.namespace, each.name)
                 options = self._options
                 runtime = reply["runtime"]
-                tools.append(SosTool(fqn, each, runtime=runtime, host=host, options=options))
+                tool = SosTool(fqn, each, runtime=runtime, host=host, options=options)
+                tools.append(tool.called(each.namespace, each.name))
             except ValidationError as error:
-                refused.append(Refusal.of(SYSTEM, source, error))
+                refused.append(Refusal.of(SYSTEM, source, error, known))
         return Discovery(tuple(tools), tuple(refused))
 
     async def _system(self, file: Path, host: Host, naming: Naming) -> Discovery:
@@ -158,17 +166,20 @@ class SosBridge:
 
     def _chain(self, system: System, action: str, host: Host, naming: Naming) -> SosChain | Refusal:
         source = _source(system.file, action)
+        known = naming.known_fqn(SYSTEM, system.name, action)
         called = [*tools_in(system.on_load), *tools_in(system.actions[action])]
         denied = [tool for tool in called if tool in self._options.denied - {PLUGIN_TOOL}]
         if denied:
-            return Refusal(SYSTEM, source, f"it calls {denied[0]}: {DANGEROUS[denied[0]]}", HINT)
+            reason = f"it calls {denied[0]}: {DANGEROUS[denied[0]]}"
+            return Refusal(SYSTEM, source, reason, HINT, known)
         if not may_run(system.actions[action]):
-            return Refusal(SYSTEM, source, "no action in it names a tool")
+            return Refusal(SYSTEM, source, "no action in it names a tool", fqn=known)
         try:
             fqn = naming.fqn(SYSTEM, system.name, action)
-            return SosChain(fqn, system, action, host=host, options=self._options)
+            chain = SosChain(fqn, system, action, host=host, options=self._options)
+            return chain.called(system.name, action)
         except (ValidationError, UsageError) as error:
-            return Refusal.of(SYSTEM, source, error)
+            return Refusal.of(SYSTEM, source, error, known)
 
 
 def _source(file: object, name: str) -> str:

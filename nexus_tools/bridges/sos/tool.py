@@ -41,6 +41,10 @@ class SosTool(BridgedTool):
             confinement=self._confined,
         )
 
+    def needs(self) -> dict[str, bool]:
+        """Return whether the file of the tool is there."""
+        return {"present": self._tool.file.is_file()}
+
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Call the function: `ok` with what it returned, `err` with what it raised."""
         limits = process_limits(self._host.limits, self.timeout_ms)

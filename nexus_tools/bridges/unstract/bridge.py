@@ -89,14 +89,16 @@ class UnstractBridge:
             return await _answer_to(kind, runner, host, self._options.variables)
 
         declarations = await Declarations.gather(folder / "config", ask)
-        return UnstractTool(
-            naming.fqn(self.system, declarations.properties.function_name),
+        name = declarations.properties.function_name
+        tool = UnstractTool(
+            naming.fqn(self.system, name),
             source=str(place),
             declarations=declarations,
             runner=runner,
             host=host,
             options=self._options,
         )
+        return tool.called(name)
 
     def _runner(self, place: Path, folder: Path, host: Host) -> Runner:
         if self._image is not None:

@@ -57,8 +57,12 @@ class Runner(Protocol):
         """The data directory of a run as the tool sees it."""
         ...
 
+    def needs(self) -> dict[str, bool]:
+        """Return what a run needs on this machine, by name, and whether it is there."""
+        ...
+
     async def checks(self) -> dict[str, bool]:
-        """What has to be there for a run, by name."""
+        """Return the checks that take time, by name; only requests of health wait for them."""
         ...
 
 
@@ -104,9 +108,13 @@ class LocalRunner:
         """The folder itself."""
         return str(storage.data)
 
-    async def checks(self) -> dict[str, bool]:
-        """The folder may be gone since the tool was found."""
+    def needs(self) -> dict[str, bool]:
+        """Return whether the folder is still there: it may be gone since the tool was found."""
         return {"program": (self.place / self.subfolder).is_dir()}
+
+    async def checks(self) -> dict[str, bool]:
+        """Return no checks: all of them are cheap."""
+        return {}
 
     def _confinement(self, storage: Storage | None) -> Confinement:
         """With its S3, if it has one, which is a port of this machine."""
@@ -201,8 +209,12 @@ class DockerRunner:
         """Where the data directory is mounted."""
         return DATA_PATH
 
+    def needs(self) -> dict[str, bool]:
+        """Return no needs: the daemon may run elsewhere, and a run shows whether it responds."""
+        return {}
+
     async def checks(self) -> dict[str, bool]:
-        """Whether the daemon responds."""
+        """Return whether the daemon responds."""
         async with Scratch(self.host.scratch) as scratch:
             finished = await run(
                 ["docker", "version", "--format", "{{.Server.Version}}"],

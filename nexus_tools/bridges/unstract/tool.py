@@ -18,7 +18,7 @@ from nexus_tools.bridges.unstract.storage import DataDirectory, Storage, Storage
 from nexus_tools.bridges.unstract.transcript import RunningLog, Transcript
 from nexus_tools.bridges.unstract.variables import SECRETS, platform_variables
 from nexus_tools.bridges.variants import described, process_limits
-from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.errors import ValidationError
 from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import Call
 
@@ -68,7 +68,7 @@ class UnstractTool(BridgedTool):
             input_schema=self._input.schema,
             output_schema=tool_output_schema(declarations.properties),
             timeout_ms=host.timeout_ms,
-            health=self._checks,
+            health=runner.checks,
             confinement=runner.confinement(),
         )
         self.variables = declarations.variables.names
@@ -78,18 +78,7 @@ class UnstractTool(BridgedTool):
         return {"run": self._input.read(super().arguments(ports, call, json_bytes))}
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """One RUN, in directories of its own.
-
-        Raises `NotNowError` with code `variable_missing` while a runtime variable is not as it
-        has to be: then nothing is run.
-        """
-        missing = [name for name, is_there in self._variable_checks().items() if not is_there]
-        if missing:
-            raise NotNowError(
-                "variable_missing",
-                f"{self.fqn} needs the runtime variables {', '.join(missing)}",
-                hint="set them in the environment of the server",
-            )
+        """Run the program once, in directories of its own."""
         async with Scratch(self._host.scratch) as scratch:
             return await self._run(scratch, arguments["run"])
 
@@ -156,11 +145,10 @@ class UnstractTool(BridgedTool):
     def _environment(self) -> Mapping[str, str]:
         return {**self._host.environment, **self._options.variables}
 
-    def _variable_checks(self) -> dict[str, bool]:
-        return self._declarations.variables.checks(self._environment())
-
-    async def _checks(self) -> dict[str, bool]:
-        return self._variable_checks() | await self._runner.checks()
+    def needs(self) -> dict[str, bool]:
+        """Return whether each runtime variable is set as its schema says, and the program there."""
+        variables = self._declarations.variables.checks(self._environment())
+        return {**variables, **self._runner.needs()}
 
 
 def run_variables(

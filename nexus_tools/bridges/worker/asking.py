@@ -19,9 +19,12 @@ from nexus_tools.bridges.variants import error
 from nexus_tools.errors import ValidationError
 from nexus_tools.logs import get_logger
 from nexus_tools.tool import parse_json
+from nexus_tools.toolkit import NotReadyError
 
 NO_REPLY = "NoReply"
 BAD_REPLY = "BadReply"
+DEPENDENCY_MISSING = "DependencyMissingError"
+"""The class of `worker.child` that says: a module is missing, and the tool has not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +79,19 @@ _log = get_logger("nexus_tools.bridges")
 
 
 def failure(reply: WorkerReply, tool: object) -> dict[str, Any]:
-    """What `reply.error` becomes: the exception's class and text, or how the process ended.
+    """Return the `err` for `reply.error`: the exception's class and text, or the process's exit.
 
     The traceback names the operator's folders, and outcomes may be public: it stays in the log of
-    the server, under the name of the `tool`.
+    the server, under the name of the `tool`. Raises `NotReadyError` if the tool could not be loaded
+    because a module is missing.
     """
     raised = reply.error
     assert raised is not None
     if raised.type in (NO_REPLY, BAD_REPLY):
         return error(raised.message, finished=reply.finished)
+    if raised.type == DEPENDENCY_MISSING:
+        hint = "the operator installs it for the interpreter that runs the tool"
+        raise NotReadyError(raised.message, code="dependency_missing", hint=hint)
     _log.info("tool_raised", tool=str(tool), type=raised.type, traceback=raised.traceback)
     log = reply.finished.log() or None
     return error(raised.message or raised.type, type=raised.type, log=log)

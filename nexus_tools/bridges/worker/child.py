@@ -9,9 +9,13 @@ import json
 import math
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from nexus_tools.bridges.sandbox.detached import make_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_DEPTH = 60
 
@@ -62,6 +66,22 @@ def _check_text(text: str, place: str) -> None:
 
 def _at(place: str) -> str:
     return f"the reply at {place[:200]}" if place else "the reply"
+
+
+# --- Loading a tool
+
+
+class DependencyMissingError(ImportError):
+    """A tool cannot be loaded because a module that it imports is not installed."""
+
+
+@contextmanager
+def loading() -> "Iterator[None]":
+    """Mark the time in which the code of a tool is imported, and nothing of it is called."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise DependencyMissingError(str(error)) from error
 
 
 # --- One request

@@ -7,12 +7,12 @@ import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, may_borrow
 from nexus_tools.cli.bridge.show import nothing_fits, require_tools, warn_of_refusals
-from nexus_tools.cli.framework import CA_FILE, Session, writes
+from nexus_tools.cli.framework import CA_FILE, Session, plain, writes
 from nexus_tools.cli.tool.terms import Terms, agrees
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.tool import ToolDefinition
+    from nexus_tools.tool import ToolDefinition, ToolFqn
 
 
 @click.command()
@@ -34,6 +34,7 @@ async def command(
     """Register the tools that are served at URL, and lock the collateral of each.
 
     They are registered as the server there describes them: none is invoked, and nothing is started.
+    A warning names each tool whose /health says that it is not ready.
     With PATH... the tools there are looked for anew, as `nexus-tools bridge show` does, and they
     have to be served at URL with the same options. After an interruption the same command registers
     the rest.
@@ -46,11 +47,13 @@ async def command(
         definitions = [each for each in served if borrowing.patterns.admit(each.fqn)]
         if not definitions:
             raise nothing_fits([each.fqn for each in served])
+        await _warn_of_health(session, definitions, ca_file)
     else:
         definitions = await _found(session, borrowing, url)
         if not unchecked:
             _check_served(url, definitions, await _served(session, url, ca_file))
-    await register(session, definitions, terms)
+            await _warn_of_health(session, definitions, ca_file)
+    await register(session, definitions, terms, _rooms(session, definitions, terms))
 
 
 def _check_options(borrowing: Borrowing, *, unchecked: bool) -> None:
@@ -84,6 +87,38 @@ async def _served(session: Session, url: str, ca_file: Path | None) -> "list[Too
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):
             return list((await served_definitions(http, url, every=True)).values())
+
+
+def _rooms(
+    session: Session, definitions: "list[ToolDefinition]", terms: Terms
+) -> "dict[ToolFqn, int]":
+    """Return the room that outcomes with images and the like need, and say so."""
+    from nexus_tools.bridges import outcome_room
+
+    if terms.min_outcome_bytes:
+        return {}
+    rooms = {each.fqn: room for each in definitions if (room := outcome_room(each))}
+    for fqn, room in rooms.items():
+        session.output.note(
+            f"{fqn} may give images or documents: an invocation pays for {room} bytes at least,"
+            " and gets back the rest (--min-outcome-bytes says otherwise)"
+        )
+    return rooms
+
+
+async def _warn_of_health(
+    session: Session, definitions: "list[ToolDefinition]", ca_file: Path | None
+) -> None:
+    """Warn before collateral is locked for tools that cannot be invoked now."""
+    from nexus_tools.cli.tool.served_definitions import health_problems, open_http
+
+    async with open_http(ca_file) as http:
+        with session.output.progress("asking the tools for their health"):
+            problems = await health_problems(http, definitions)
+    for fqn, problem in problems.items():
+        session.output.warn(plain(f"{fqn} is not ready: {problem}"))
+    if problems:
+        session.output.note("invocations fail until the tools are ready")
 
 
 def _check_served(

@@ -1,5 +1,6 @@
 """An MCP server put together: what it offers, how it calls, where it is served."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -7,16 +8,17 @@ from ipaddress import ip_address
 from typing import Any
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Selection, Session, reach
+from nexus_tools.cli.framework import Selection, Session, plain, reach
 from nexus_tools.cli.leader_names import find_leaders
 from nexus_tools.cli.mcp.stopping import stdin_that_ends, until_stopped
 from nexus_tools.embedded_server import host_and_port
-from nexus_tools.errors import UsageError
+from nexus_tools.errors import UnreachableError, UsageError
 from nexus_tools.lending import (
     Budget,
     Catalogue,
     ExecutionCalls,
     JointCatalogue,
+    LateCatalogue,
     ListedPrices,
     Offers,
     OnChainCalls,
@@ -38,23 +40,27 @@ from nexus_tools.sui.address import Address
 from nexus_tools.version import __version__
 
 _NAME = "nexus-tools"
+# Clients wait for the first response, and give up on a server that says nothing for long.
+_START_S = 3.0
 Options = Mapping[str, Any]
 
 
 async def serve(session: Session, selection: Selection, options: Options) -> None:
-    """Serve until stdin ends, or a signal comes.
+    """Serve until stdin ends, or a signal comes, also while the network is away.
 
-    Raises `budget_missing`, `address_invalid`, `config_invalid`, or what the network raises.
+    Raises `budget_missing`, `address_invalid`, `config_invalid`, or what a network raises that
+    responds, as `package_not_published`.
     """
     _check(session, options)
     log_to_stderr("json" if session.output.as_json else None)
     place = None if options["http"] is None else host_and_port(options["http"])
     tool_filter = selection.tool_filter(session, ToolState.ACTIVE)
     is_paid = _is_paid(options)
-    async with (
-        session.nexus(signing=is_paid, endures=True) as nexus,
-        _catalogue(session, nexus, tool_filter, options) as catalogue,
-    ):
+    if is_paid:
+        session.signer()  # it may ask for a passphrase: not later
+    catalogue = LateCatalogue(lambda: _connected(session, tool_filter, options))
+    async with catalogue.running():
+        await _try_once(session, catalogue)
         server = mcp_server(
             catalogue,
             name=_NAME,
@@ -89,6 +95,32 @@ def _check(session: Session, options: Options) -> None:
         raise UsageError("option_unfit", "--budget is for calls on chain: others cost nothing")
     elif options["named"]:
         raise UsageError("option_unfit", "--leader is for calls on chain: others need no leader")
+
+
+@asynccontextmanager
+async def _connected(
+    session: Session, tool_filter: ToolFilter, options: Options
+) -> AsyncIterator[Catalogue]:
+    """Open the catalogue. Raises `node_unreachable` in the time of one command."""
+    async with session.nexus(signing=False):
+        pass  # the next connection waits for a node that is away
+    async with (
+        session.nexus(signing=_is_paid(options), endures=True) as nexus,
+        _catalogue(session, nexus, tool_filter, options) as catalogue,
+    ):
+        yield catalogue
+
+
+async def _try_once(session: Session, catalogue: LateCatalogue) -> None:
+    """Connect before clients do; a network that is away is no reason not to serve them."""
+    try:
+        async with asyncio.timeout(_START_S):
+            await catalogue.opened()
+    except UnreachableError as error:
+        session.output.warn(plain(f"{error.message}: calls fail until the network responds"))
+    except TimeoutError:
+        name = session.network().name
+        session.output.warn(f"{name} does not respond yet: calls fail until it does")
 
 
 async def _leaders(session: Session, nexus: Nexus, options: Options) -> tuple[Address, ...]:

@@ -1,8 +1,8 @@
 """`nexus-tools tool register`: tools into the registry."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.package import Sent
     from nexus_tools.registry import RegisteredTool, RegisterResult, Registration, ToolRegistry
-    from nexus_tools.tool import ToolDefinition
+    from nexus_tools.tool import ToolDefinition, ToolFqn
 
 
 @click.command()
@@ -127,11 +127,22 @@ class _Registered:
         return _Registered(self.tools + result.tools, sent)
 
 
-async def register(session: Session, definitions: "Sequence[ToolDefinition]", terms: Terms) -> None:
-    """Register definitions under these terms, asking before, also for what the terms lack."""
+async def register(
+    session: Session,
+    definitions: "Sequence[ToolDefinition]",
+    terms: Terms,
+    rooms: "Mapping[ToolFqn, int] | None" = None,
+) -> None:
+    """Register definitions under these terms, asking before, also for what the terms lack.
+
+    `rooms` are the least bytes for outcomes of some tools, unless the terms say a number.
+    """
     _warn_of_domains(session.output, definitions)
     async with session.nexus() as nexus:
         agreed = await agreement(nexus, terms)
+        if rooms:
+            most = (await nexus.leaders.settings()).max_ports_bytes
+            agreed = replace(agreed, rooms={fqn: min(room, most) for fqn, room in rooms.items()})
         while True:
             try:
                 done = await _carry_out(session, nexus, definitions, agreed)

@@ -1,7 +1,7 @@
 """Tools as they are served: asking servers for their definitions."""
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
@@ -12,7 +12,7 @@ import httpx
 
 from nexus_tools.cli.framework import Session
 from nexus_tools.errors import NexusError, UnreachableError, UsageError, ValidationError
-from nexus_tools.tool import ToolDefinition, protocol
+from nexus_tools.tool import ToolDefinition, ToolFqn, protocol
 from nexus_tools.toolkit import FailedError, Probe
 
 _MAX_TOOLS = 10_000
@@ -76,6 +76,32 @@ async def served_urls(http: httpx.AsyncClient, url: str) -> list[str]:
     """The URLs of the tools of the server at `url`. Raises `tool_unreachable` or `not_a_tool`."""
     root = url.rstrip("/")
     return [protocol.tool_url(root, path) for path in await _paths(http, root)]
+
+
+async def health_problems(
+    http: httpx.AsyncClient, definitions: Sequence[ToolDefinition]
+) -> dict[ToolFqn, str]:
+    """Return why each tool is not ready to be invoked; ready tools are left out."""
+    problems = {each.fqn: await _health_problem(http, str(each.url)) for each in definitions}
+    return {fqn: problem for fqn, problem in problems.items() if problem}
+
+
+async def _health_problem(http: httpx.AsyncClient, url: str) -> str:
+    try:
+        reply = await Probe(url, http).get(protocol.HEALTH)
+        document = None if reply.status == HTTPStatus.OK else reply.json()
+    except FailedError as error:
+        return error.message
+    if reply.status == HTTPStatus.OK:
+        return ""
+    checks = document.get("checks") if isinstance(document, dict) else None
+    failing = (
+        [name for name, passes in checks.items() if passes is not True]
+        if isinstance(checks, dict)
+        else []
+    )
+    named = f" ({', '.join(failing)})" if failing else ""
+    return f"GET {protocol.HEALTH} responds with {reply.status}{named}"
 
 
 async def _paths(http: httpx.AsyncClient, root: str) -> list[str]:

@@ -1,8 +1,8 @@
 """The terms under which tools are registered: price, collateral, leaders, keys, answers."""
 
 import functools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import Registration
     from nexus_tools.sui.address import Address
+    from nexus_tools.tool import ToolFqn
 
 _OPTIONS = (
     click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default."),
@@ -88,6 +89,8 @@ class Agreement:
     keys: tuple[bytes, ...]
     requires_signed_outcome: bool
     min_outcome_bytes: int
+    rooms: "Mapping[ToolFqn, int]" = field(default_factory=dict)
+    """The least room for an outcome that a tool declares, where nothing else is agreed."""
 
     def of(self, definition: Any) -> "Registration":
         """The registration of a tool with this definition."""
@@ -100,7 +103,7 @@ class Agreement:
             self.delay_ms,
             self.leaders,
             self.keys,
-            self.min_outcome_bytes,
+            self.min_outcome_bytes or self.rooms.get(definition.fqn, 0),
             self.requires_signed_outcome,
         )
 

@@ -1,6 +1,7 @@
 """A tool as another system reads it: its document, and how arguments become its ports again."""
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -84,6 +85,20 @@ def as_arguments(
     if is_plain:
         return Arguments(moved(input_schema, lambda pointer: pointer))
     return Arguments(_wrapped(input_schema), WRAPPED)
+
+
+def completed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy in which objects have `properties` and arrays `items`, if only empty ones.
+
+    Some receivers refuse a request for one schema without them, although JSON Schema does not.
+    """
+    document = SchemaDocument.parse(deepcopy(schema))
+    for subschema in document.subschemas.values():
+        types = subschema.get("type", ()) if isinstance(subschema, dict) else ()
+        for kind, keyword in (("object", "properties"), ("array", "items")):
+            if isinstance(subschema, dict) and (types == kind or kind in [*types]):
+                subschema.setdefault(keyword, {})
+    return document.root
 
 
 def moved(schema: dict[str, Any], place: Callable[[str], str]) -> dict[str, Any]:

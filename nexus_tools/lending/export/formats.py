@@ -15,7 +15,9 @@ from nexus_tools.lending.export.exported import (
     ExportedTool,
     Lendable,
     as_arguments,
+    completed,
 )
+from nexus_tools.lending.export.gemini import gemini_tool
 from nexus_tools.lending.export.names import export_names
 from nexus_tools.lending.export.openapi import openapi
 from nexus_tools.lending.export.strict import NotStrictError, strict_arguments
@@ -46,6 +48,12 @@ def _responses(definitions: Sequence[ToolDefinition], names: Names, strict: bool
 
 def _anthropic(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
     return _listed([anthropic_tool(each, names[each.fqn]) for each in definitions])
+
+
+def _gemini(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
+    """Return one entry of `tools` in a request, which has all function declarations."""
+    tools = tuple(gemini_tool(each, names[each.fqn]) for each in definitions)
+    return Export({"functionDeclarations": [tool.document for tool in tools]}, tools)
 
 
 def _mcp(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
@@ -87,13 +95,14 @@ def response_tool(definition: ToolDefinition, name: str, *, strict: bool = False
     arguments, warning = as_arguments(definition.input_schema, refused=_REFUSED_BY_OPENAI), ""
     if strict:
         arguments, warning = _strict(definition, arguments)
+    is_strict = arguments.unfilled is not None
     document: dict[str, Any] = {
         "type": "function",
         "name": name,
         "description": _described(definition),
-        "parameters": arguments.schema,
+        "parameters": arguments.schema if is_strict else completed(arguments.schema),
         # The Responses API is strict unless it is told not to be.
-        "strict": arguments.unfilled is not None,
+        "strict": is_strict,
     }
     return ExportedTool(definition, name, document, arguments, warning)
 
@@ -147,8 +156,8 @@ def mcp_document(lent: Lendable, name: str) -> dict[str, Any]:
         "name": name,
         "title": f"{title} ({lent.fqn})" if title else str(lent.fqn),
         "description": lent.description,
-        # There are clients that take `properties` for granted, though it may be absent.
-        "inputSchema": {"properties": {}} | _of_type_object(schema),
+        # There are clients that take `properties` and `items` for granted.
+        "inputSchema": completed(_of_type_object(schema)),
         "outputSchema": _of_type_object(lent.output_schema),
         **({"annotations": annotations} if annotations else {}),
         "_meta": {
@@ -171,5 +180,6 @@ FORMATS: dict[str, Callable[[Sequence[ToolDefinition], Names, Any], Export]] = {
     "openai-responses": _responses,
     "anthropic": _anthropic,
     "mcp": _mcp,
+    "gemini": _gemini,
     "openapi": _openapi,
 }

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from nexus_tools.lending.export.demands import unmet_demand
 from nexus_tools.lending.export.exported import Arguments, moved
 from nexus_tools.tool import SchemaDocument, linear_time, pointer_of
 
@@ -35,6 +36,11 @@ _ASSERTIONS = (
     "exclusiveMaximum",
     "minItems",
     "maxItems",
+)
+# Beside a union they may require what its branches do not describe.
+_DEMANDS = (
+    *("required", "dependentRequired", "dependentSchemas", "minProperties"),
+    *("if", "contains", "items"),
 )
 _TYPES: dict[type, str] = {
     bool: "boolean",
@@ -105,6 +111,9 @@ def _strict(schema: Schema | bool, place: str) -> Schema:
     copy = {key: schema[key] for key in _ANNOTATIONS if key in schema}
     if branches:
         return copy | {"anyOf": branches} if copy or branches[1:] else branches[0]
+    values = [*schema.get("enum", ()), schema.get("const")]
+    if any(isinstance(value, dict | list) for value in values):
+        raise _no(place, "its values are whole objects or arrays")
     types = _types(schema, place)
     copy["type"] = types[0] if len(types) == 1 else types
     copy |= {key: schema[key] for key in _ASSERTIONS if key in schema}
@@ -121,6 +130,9 @@ def _alternatives(schema: Schema, place: str) -> Iterator[Schema]:
     unions = [key for key in ("$ref", "$dynamicRef", "anyOf", "oneOf", "allOf") if key in schema]
     if len(unions) > 1 or (unions and "properties" in schema):
         raise _no(place, f"it has {' and '.join([*unions, 'properties'][:2])} together")
+    demands = [key for key in _DEMANDS if key in schema]
+    if unions and demands:
+        raise _no(place, f"it has {unions[0]} and {demands[0]} together")
     for keyword in unions:
         found = schema[keyword]
         if isinstance(found, str):
@@ -154,12 +166,12 @@ def _types(schema: Schema, place: str) -> list[str]:
 def _object(schema: Schema, place: str) -> Schema:
     properties = schema.get("properties")
     others = schema.get("additionalProperties")
-    undescribed = [name for name in schema.get("required", ()) if name not in (properties or {})]
     is_open = isinstance(others, dict) or "patternProperties" in schema
     if is_open or (properties is None and others is not False):
         raise _no(place, "its properties have any names")
-    if undescribed:
-        raise _no(place, f"it does not describe {undescribed[0][:80]!r}, which it requires")
+    unmet = unmet_demand(schema, set(properties or {}))
+    if unmet:
+        raise _no(place, unmet)
     required = schema.get("required", ())
     copies = {
         name: _property(schema, name, place, optional=name not in required)
@@ -171,6 +183,12 @@ def _object(schema: Schema, place: str) -> Schema:
 def _array(schema: Schema, place: str) -> Schema:
     if "items" not in schema or "prefixItems" in schema:
         raise _no(place, "its items are not all described alike")
+    contained = schema.get("contains")
+    if isinstance(contained, dict) and schema.get("minContains", 1):
+        items = schema["items"] if isinstance(schema["items"], dict) else {}
+        unmet = unmet_demand(contained, set(items.get("properties", ())))
+        if unmet or "$ref" in contained or "$dynamicRef" in contained:
+            raise _no(place, f"it contains an item of another form: {unmet or 'it has $ref'}")
     return {"items": _strict(schema["items"], f"{place}/items")}
 
 

@@ -105,7 +105,9 @@ class _Interfaces:
             pointer = f"/default_values/{at}"
             yield from self._unknown_input(default.target, f"{pointer}/input_port")
             if default.storage is Storage.INLINE:
-                yield from self._default(default.target, default.data, f"{pointer}/value/data")
+                yield from self._default(
+                    default.target, default.data, pointer + default.data_pointer
+                )
         for at, output in enumerate(self._document.outputs):
             yield from self._unknown_output(output.source, f"/outputs/{at}")
         yield from self._leaders(leaders)

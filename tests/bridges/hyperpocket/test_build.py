@@ -3,13 +3,22 @@
 from dataclasses import replace
 
 import pytest
+import structlog
 
 from nexus_tools.bridges import Naming
 from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
 from nexus_tools.bridges.hyperpocket.build import MAX_FILES, copy_sources
 from nexus_tools.errors import UsageError
+from nexus_tools.toolkit import NotReadyError
 
 COUNTED = "echo once >> {}"
+
+
+@pytest.fixture
+def logged():
+    """The log lines of the test."""
+    with structlog.testing.capture_logs() as lines:
+        yield lines
 
 
 @pytest.fixture
@@ -55,14 +64,13 @@ async def test_a_changed_content_is_built_anew(packaged, built, tmp_path):
     assert count == 2
 
 
-async def test_a_failed_build_is_an_error_with_the_end_of_its_log(packaged, called):
+async def test_call_is_not_ready_when_the_build_failed(packaged, called, logged):
     folder = packaged(build="echo no such package >&2; exit 9")
-    assert await called(folder, {}) == {
-        "err": {
-            "reason": "its build failed: the tool ended with exit code 9",
-            "log": "no such package",
-        }
-    }
+    reason = "its build failed: the tool ended with exit code 9"
+    with pytest.raises(NotReadyError, match=reason):
+        await called(folder, {})
+    [failure] = [entry for entry in logged if entry["event"] == "build_failed"]
+    assert (failure["reason"], failure["log"]) == (reason, "no such package")
 
 
 async def test_a_tool_whose_build_failed_is_not_healthy(packaged, built, host):
@@ -71,10 +79,10 @@ async def test_a_tool_whose_build_failed_is_not_healthy(packaged, built, host):
     assert list((host.cache / "hyperpocket").iterdir()) == []
 
 
-async def test_a_call_outside_of_the_serving_time_finds_nothing_built(packaged, found):
+async def test_call_is_not_ready_when_nothing_is_built_yet(packaged, found):
     [tool] = (await found(packaged())).tools
-    outcome = await tool.invoke({})
-    assert outcome.as_json() == {"err": {"reason": "the tool is not built yet"}}
+    with pytest.raises(NotReadyError, match="the tool is not built yet"):
+        await tool.invoke({})
 
 
 async def test_settings_of_package_managers_are_for_the_build_alone(packaged, host):
@@ -95,14 +103,53 @@ async def test_settings_of_package_managers_are_for_the_build_alone(packaged, ho
     assert "not-for-tools" not in result
 
 
-async def test_the_log_of_a_build_shows_no_password_of_the_operator(packaged, host):
-    settings = {"PIP_INDEX_URL": "https://user:hunter22@example.com"}
+@pytest.mark.parametrize(
+    ("settings", "printed", "log"),
+    [
+        (
+            {"PIP_INDEX_URL": "https://user:hunter22@example.com/simple"},
+            "$PIP_INDEX_URL and hunter22",
+            "https://[redacted]@example.com/simple and [redacted]",
+        ),
+        (
+            {"PIP_INDEX_URL": "https://user:p%40ssword@example.com"},
+            "the password is p@ssword",
+            "the password is [redacted]",
+        ),
+        (
+            {"UV_INDEX_URL": "https://pypi-token-1@example.com"},
+            "$UV_INDEX_URL",
+            "https://[redacted]@example.com",
+        ),
+        (
+            {"PIP_FIND_LINKS": "https://example.com/links?sig=a1b2c3d4"},
+            "$PIP_FIND_LINKS",
+            "https://example.com/links?[redacted]",
+        ),
+        ({"UV_PUBLISH_TOKEN": "pypi-abc"}, "$UV_PUBLISH_TOKEN", "[redacted]"),
+        ({"npm_config__auth": "dXNlcjpwdw=="}, "$npm_config__auth", "[redacted]"),
+        (
+            {"PIP_FIND_LINKS": "/srv/wheels", "UV_CACHE_DIR": "/srv/cache"},
+            "cannot read $PIP_FIND_LINKS or $UV_CACHE_DIR",
+            "cannot read /srv/wheels or /srv/cache",
+        ),
+        (
+            {"PIP_INDEX_URL": "https://user:hunter22@example.com/simple"},
+            "no route to example.com/simple",
+            "no route to example.com/simple",
+        ),
+    ],
+)
+async def test_build_log_hides_secrets_and_nothing_else(
+    packaged, host, logged, settings, printed, log
+):
     host = replace(host, environment={**host.environment, **settings})
-    folder = packaged(build="echo $PIP_INDEX_URL and hunter22 >&2; exit 1")
+    folder = packaged(build=f'echo "{printed}" >&2; exit 1')
     discovery = await HyperpocketBridge().discover(folder, host, Naming("xyz.example"))
     async with discovery.running():
-        error = (await discovery.tools[0].invoke({})).as_json()["err"]
-    assert error["log"] == "[redacted] and [redacted]"
+        await discovery.tools[0].build.ended()
+    [failure] = [entry for entry in logged if entry["event"] == "build_failed"]
+    assert failure["log"] == log
 
 
 async def test_without_builds_a_tool_that_needs_one_is_refused(packaged, found):

@@ -57,6 +57,20 @@ async def test_a_tool_has_the_name_of_its_server_and_its_own(plain, discover):
     assert tool.source == f"{plain.file}#plain/Get Weather"
 
 
+async def test_tools_get_distinct_fqns_when_labels_are_the_same(plain, discover):
+    for name in ("天气", "新闻", "get.user", "get/user"):
+        plain.tell(name, TEXT)
+    found = await discover()
+    assert found.refused == ()
+    # printf '%s' 天气 | sha256sum; printf 'plain\0get.user' | sha256sum
+    assert {tool.name: tool.fqn.name for tool in found.tools} == {
+        "天气": "t-4d947325",
+        "新闻": "t-d39567b2",
+        "get.user": "get-user-28747441",
+        "get/user": "get-user-c9a4e37b",
+    }
+
+
 async def test_without_a_domain_a_tool_is_local(plain, discover):
     plain.tell("greet", TEXT)
     [tool] = (await discover()).tools
@@ -143,12 +157,14 @@ async def test_a_tool_that_is_a_task_only_is_refused(plain, discover):
     assert "as a task only" in reasons(found)["plain/slow"]
 
 
-async def test_names_that_become_one_fqn_are_refused_both(plain, discover):
+async def test_tool_keeps_its_fqn_when_a_similar_name_gets_digits(plain, discover):
     plain.tell("get weather", TEXT)
     plain.tell("get-weather", TEXT)
-    found = await discover()
-    assert found.tools == ()
-    assert {*reasons(found)} == {"plain/get weather", "plain/get-weather"}
+    # printf 'plain\0get weather' | sha256sum
+    assert {tool.name: tool.fqn.name for tool in (await discover()).tools} == {
+        "get weather": "get-weather-394a46e6",
+        "get-weather": "get-weather",
+    }
 
 
 async def test_a_schema_that_the_house_refuses_is_a_refusal_with_its_place(plain, discover):

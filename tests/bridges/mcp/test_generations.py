@@ -9,6 +9,7 @@ import pytest
 
 from nexus_tools.bridges import Naming
 from nexus_tools.bridges.mcp import McpBridge, Patience
+from nexus_tools.toolkit import NotReadyError
 
 MODERN = Path(__file__).parent / "servers" / "modern.py"
 
@@ -101,8 +102,8 @@ async def test_a_change_that_is_announced_to_subscribers_is_seen(address, served
     await modern[1]["bus"].has_listener.wait()
     await tools["change"].invoke({})
     await seen.wait()
-    outcome = await tools["add"].invoke({"a": 1, "b": 2})
-    assert "changed since it was discovered: the description" in outcome.ports["reason"]
+    with pytest.raises(NotReadyError, match="changed since it was discovered: the description"):
+        await tools["add"].invoke({"a": 1, "b": 2})
 
 
 async def test_an_argument_that_is_sent_as_a_header_too_is_sent_so(address, served, modern):

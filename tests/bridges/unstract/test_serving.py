@@ -26,6 +26,9 @@ async def test_a_file_that_is_not_taken_is_unprocessable(serve, properties):
 async def test_a_tool_without_its_variables_is_not_ready(serve):
     tool = await serve(ANSWER, config={"runtime_variables.json": {"required": ["KEY"]}})
     async with client(ToolServer([tool])) as http:
-        response = await http.get("/health")
-    assert response.status_code == 503
-    assert response.json()["checks"]["KEY"] is False
+        health = await http.get("/health")
+        response = await http.post("/invoke", json={"file": FILE})
+    assert health.status_code == 503
+    assert health.json()["checks"]["KEY"] is False
+    assert (response.status_code, response.json()["code"]) == (503, "not_ready")
+    assert "KEY" in response.json()["detail"]

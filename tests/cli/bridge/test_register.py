@@ -35,6 +35,59 @@ def test_a_dry_run_registers_nothing(author, nora, free_url):
     assert author.fails("tool", "show", "org.example.four.word_count@1")[0] == 3
 
 
+def test_register_warns_before_it_locks_collateral_when_a_tool_is_not_ready(
+    author, make_tool, serve_bridge
+):
+    place = make_tool("loses_its_script", "def run(params): return 1\n")
+    url, _ = serve_bridge(place, "--domain", "org.example.lost")
+    (place / "loses_its_script" / "main.py").unlink()
+    done = author.run("bridge", "register", "--url", url, "--dry-run")
+    assert (
+        "org.example.lost.loses_its_script@1 is not ready:"
+        " GET /health responds with 503 (entrypoint)"
+    ) in " ".join(done.stderr.split())
+
+
+def test_register_does_not_warn_when_all_tools_are_ready(author, nora, serve_bridge):
+    url, _ = serve_bridge(nora, "--domain", "org.example.ready")
+    assert "is not ready" not in author.run("bridge", "register", "--url", url, "--dry-run").stderr
+
+
+IMAGES = """
+import sys
+from mcp.server.mcpserver import MCPServer, Image
+
+server = MCPServer("images")
+
+@server.tool(structured_output=False)
+def draw_chart() -> Image:
+    "Draws a chart."
+    return Image(data=b"x" * 6_000, format="png")
+
+@server.tool(structured_output=False)
+def greet() -> str:
+    "Greets."
+    return "hello"
+
+server.run("stdio")
+"""
+
+
+def test_register_gives_room_for_the_outcomes_of_tools_that_draw(author, tmp_path, serve_bridge):
+    (tmp_path / "server.py").write_text(IMAGES)
+    server = {"command": sys.executable, "args": [str(tmp_path / "server.py")]}
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"images": server}}))
+    url, _ = serve_bridge(tmp_path / "mcp.json", "--domain", "org.example.drawn")
+    done = author.run("bridge", "register", "--url", url, "--yes")
+    assert done.code == 0, done.stderr
+    rooms = [
+        author.json("tool", "show", f"org.example.drawn.images.{name}@1")["min_outcome_bytes"]
+        for name in ("draw_chart", "greet")
+    ]
+    assert rooms == [65_536, 0]
+    assert "--min-outcome-bytes says otherwise" in " ".join(done.stderr.split())
+
+
 SERVER = """
 import json, pathlib, sys
 from mcp.server.mcpserver import MCPServer

@@ -94,6 +94,16 @@ def test_the_tools_that_the_patterns_admit_are_shown(home, make_tool):
     assert [tool["fqn"] for tool in shown["tools"]] == ["local.nora.read_file@1"]
 
 
+def test_show_leaves_out_refusals_when_only_names_others(home, make_tool):
+    tools = make_tool("read_file", "")
+    make_tool("run_shell", "")
+    shown = home.run("bridge", "show", tools, "--only", "read_*")
+    assert "refused" not in shown.stderr
+    assert "run_shell is refused" in " ".join(home.run("bridge", "show", tools).stderr.split())
+    alone = home.run("bridge", "show", tools, "--only", "run_*", "--json")
+    assert [each["source"] for each in alone.document["refused"]] == [str(tools / "run_shell")]
+
+
 def test_what_a_tool_may_touch_is_its_own_folder(home, make_tool, may_mount):
     tools = make_tool("reader", "def run(params): return 'yes'")
     [tool] = home.json("bridge", "show", tools)["tools"]

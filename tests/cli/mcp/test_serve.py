@@ -1,5 +1,9 @@
+import asyncio
 import json
 import signal
+import socket
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -24,6 +28,72 @@ def text(result):
 
 
 # --- On stdin and stdout
+
+
+@asynccontextmanager
+async def forwarding(port, target):
+    """Forward connections to a port of this machine to the host and port of a URL."""
+    parts = urlsplit(target)
+    pumps = []
+
+    async def pump(reader, writer):
+        try:
+            while data := await reader.read(65_536):
+                writer.write(data)
+                await writer.drain()
+        except (OSError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def serve(reader, writer):
+        there, back = await asyncio.open_connection(parts.hostname, parts.port)
+        pumps.extend(map(asyncio.create_task, (pump(reader, back), pump(there, writer))))
+
+    server = await asyncio.start_server(serve, "127.0.0.1", port)
+    try:
+        yield
+    finally:
+        server.close()
+        for task in pumps:
+            task.cancel()
+        await asyncio.gather(*pumps)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_serve_starts_without_a_network_and_recovers(on_stdio, user, chain, mode):
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+    settings = user.settings
+    settings["networks"]["test"]["url"] = f"http://127.0.0.1:{port}"
+    user.configure(**settings)
+    inputs = {"dividend": 84, "divisor": 2}
+    async with on_stdio("--allow-loopback", mode=mode) as client:
+        with pytest.raises(MCPError) as refused:
+            await client.list_tools()
+        failed = await client.call_tool(DIVIDE, inputs)
+        async with forwarding(port, chain.url):
+            listed = [tool.name for tool in (await client.list_tools()).tools]
+            result = await client.call_tool(DIVIDE, inputs)
+    assert refused.value.error.data == {"code": "node_unreachable"}
+    assert f"127.0.0.1:{port}" in refused.value.error.message
+    assert failed.is_error
+    assert f"127.0.0.1:{port}" in text(failed)
+    assert DIVIDE in listed
+    assert (result.structured_content, result.is_error) == (QUOTIENT, False)
+
+
+def test_serve_says_on_stderr_that_the_network_is_away(home):
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+    home.configure(network="test", networks={"test": {"url": url}})
+    done = home.spawn("mcp", "serve", stdin="")
+    assert (done.code, done.stdout) == (0, "")
+    assert "calls fail until the network responds" in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

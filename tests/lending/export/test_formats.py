@@ -23,6 +23,7 @@ def schemas(system, tool):
         "openai-responses": lambda: [tool["parameters"]],
         "anthropic": lambda: [tool["input_schema"]],
         "mcp": lambda: [tool["inputSchema"], tool["outputSchema"]],
+        "gemini": lambda: [tool["parameters"]],
         "openapi": list,
     }
     return where[system]()

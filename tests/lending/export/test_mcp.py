@@ -43,5 +43,9 @@ def test_both_schemas_have_the_type_object_at_their_root(define):
         output_schema={"oneOf": [branch]},
     )
     [entry] = export_tools([definition], "mcp").document["tools"]
-    assert entry["inputSchema"] == {"properties": {}} | definition.input_schema
+    inner = {"type": "object", "properties": {}}
+    assert entry["inputSchema"] == definition.input_schema | {
+        "properties": {},
+        "$defs": {"input": inner},
+    }
     assert entry["outputSchema"] == {"type": "object", "oneOf": [branch]}

@@ -10,12 +10,16 @@ from typing import Any
 from nexus_tools.bridges.hyperpocket.child.calling import call, described
 from nexus_tools.bridges.hyperpocket.child.finding import Finding, find_tools
 from nexus_tools.bridges.hyperpocket.child.loading import load
+from nexus_tools.bridges.worker.child import loading
 
 
 def reply(request: dict[str, Any]) -> Any:
     """Do `{"do": "describe" | "call", "path": …}`; a call has the tool's name and arguments."""
-    finding = find_tools(load(request["path"]))
-    return _describe(finding) if request["do"] == "describe" else _call(finding, request)
+    if request["do"] == "describe":
+        return _describe(find_tools(load(request["path"])))
+    with loading():
+        finding = find_tools(load(request["path"]))
+    return _call(finding, request)
 
 
 def _describe(finding: Finding) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from nexus_tools.bridges.sos.child.result import ResultObject, json_parts, json_
 from nexus_tools.bridges.sos.child.signature import CONTEXT, RESULT, RegistrationError
 from nexus_tools.bridges.sos.child.system import broke, data_of, load_system, run_hook
 from nexus_tools.bridges.sos.child.toolkit import Toolkit
+from nexus_tools.bridges.worker.child import loading
 
 Request = dict[str, Any]
 
@@ -61,7 +62,8 @@ def _described(tool: ToolObject) -> list[dict[str, Any]]:
 def _call(request: Request, toolkit: Toolkit) -> Any:
     """Call the tool `name` of `file`, with a context and a result where it takes them."""
     offer([*map(Path, request["folders"]), *toolkit.folders], plugins=False)
-    load(Path(request["file"]))
+    with loading():
+        load(Path(request["file"]))
     tool = SOS_TOOL.get(request["name"])
     if not isinstance(tool, ToolObject):
         reason = SOS_TOOL.why_refused(request["name"])
