@@ -6,6 +6,7 @@ it left behind is never mistaken for it, nor is another process that got its pid
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -22,7 +23,7 @@ class RunningLocalnet:
     `detached` says that it runs in the background, with its log in the data directory. Its random
     bytes follow from `randomness_seed`, if it was given one. `framework_from` and `wanted_version`
     are what it was started with, `protocol_version` and `framework` (digests in hex, by `0x1` and
-    so on) what it has.
+    so on) what it has. `allowed_hosts` and `allowed_origins` are those of pages that may use it.
     """
 
     pid: int
@@ -34,6 +35,8 @@ class RunningLocalnet:
     wanted_version: int | None = None
     protocol_version: int | None = None
     framework: dict[str, str] = field(default_factory=dict)
+    allowed_hosts: Sequence[str] = ()
+    allowed_origins: Sequence[str] = ()
 
     @property
     def port(self) -> int:

@@ -20,8 +20,8 @@ class Network(Struct, frozen=True):
     """A Sui network by name, with the URL of a node that speaks gRPC.
 
     `faucet_url` is the root of a faucet, where there is one. `chain_id` is the digest of the first
-    checkpoint in base58; where it is given, a client refuses a node of another chain. It also refuses
-    a node that names a gas price above `max_gas_price_mist`, because every transaction pays it.
+    checkpoint in base58; where it is given, a client refuses a node of another chain. It also
+    refuses a node that reports a gas price above `max_gas_price_mist`, as each transaction pays it.
     """
 
     name: str

@@ -38,6 +38,20 @@ DEFAULT_PORT = 9000
     type=int,
     help="Whose rules hold; by default those of the framework that comes with us, 105.",
 )
+@click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name by which clients reach the localnet, besides addresses and localhost.",
+)
+@click.option(
+    "--allow-origin",
+    "allowed_origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let web pages of this origin use the localnet, besides those of localhost.",
+)
 @click.option("--detach", is_flag=True, help="Run in the background.")
 @click.option("--background", is_flag=True, hidden=True)
 @local
@@ -49,13 +63,16 @@ def start(
     randomness_seed: str | None,
     framework_from: str | None,
     protocol_version: int | None,
+    allowed_hosts: tuple[str, ...],
+    allowed_origins: tuple[str, ...],
     detach: bool,
     background: bool,
 ) -> Any:
     """Start a localnet, and run it until Ctrl-C; with --detach, in the background."""
     from nexus_tools.cli.localnet.process import Wish, run_localnet, start_detached
 
-    wish = Wish(port, state, randomness_seed, framework_from, protocol_version)
+    pages = allowed_hosts, allowed_origins
+    wish = Wish(port, state, randomness_seed, framework_from, protocol_version, *pages)
     if not detach:
         return run_localnet(session, wish, detached=background)
     with session.output.progress("starting the localnet"):

@@ -16,6 +16,12 @@ from nexus_tools.cli.leader_names import NAMED
     "--allow-host", multiple=True, metavar="NAME", help="A name by which clients reach --http."
 )
 @click.option(
+    "--allow-origin",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let web pages of this origin use --http, besides those of localhost.",
+)
+@click.option(
     "--mode",
     type=click.Choice(["list", "search"]),
     default="list",

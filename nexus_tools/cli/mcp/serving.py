@@ -3,7 +3,6 @@
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from ipaddress import ip_address
 from typing import Any
 
 from nexus_tools import units
@@ -12,6 +11,7 @@ from nexus_tools.cli.leader_names import find_leaders
 from nexus_tools.cli.mcp.stopping import stdin_that_ends, until_stopped
 from nexus_tools.embedded_server import host_and_port
 from nexus_tools.errors import UsageError
+from nexus_tools.http_sources import is_loopback
 from nexus_tools.lending import (
     Budget,
     Catalogue,
@@ -143,24 +143,17 @@ async def _on_stdio(session: Session, server: Any) -> None:
 
 async def _on_http(session: Session, server: Any, place: tuple[str, int], options: Options) -> None:
     host, port = place
-    if not _is_loopback(host):
+    if not is_loopback(host):
         session.output.warn(f"whoever reaches {host} can call tools here")
     serving = serve_http(
         server,
         host,
         port,
         allowed_hosts=options["allow_host"],
+        allowed_origins=options["allow_origin"],
         on_ready=lambda url: session.output.done(f"serving MCP at {url}, {_ending()}"),
     )
     await until_stopped(serving)
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a host."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _ending() -> str:

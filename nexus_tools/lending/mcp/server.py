@@ -17,9 +17,12 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
 
 from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.errors import NexusError, ValidationError
+from nexus_tools.http_sources import AllowedSources
 from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.mcp.catalogue import Catalogue, ToolNames, check_arguments
 from nexus_tools.lending.mcp.presentation import Annotate, Presentation, declared
@@ -31,6 +34,7 @@ from nexus_tools.logs import get_logger
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 Mode = Literal["list", "search"]
 Context = ServerRequestContext[Any, Any]
@@ -45,8 +49,6 @@ DEFAULT_PAGE_SIZE = 200
 HTTP_PATH = "/mcp"
 
 _GRACE_S = 5
-
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def mcp_server(
@@ -100,15 +102,17 @@ def http_app(
 ) -> "Starlette":
     """An ASGI application that serves at `path` by streamable HTTP, without sessions.
 
-    A web page whose name is made to lead here (DNS rebinding) is refused: only requests to a
-    loopback address or to `allowed_hosts` are served, and of browsers only pages of loopback or
-    `allowed_origins`. A host is `name`, `name:port` or `name:*`.
+    Requests of web pages are refused as `AllowedSources` says. A host is `name` or `name:port`.
     """
-    return server.streamable_http_app(
+    app = server.streamable_http_app(
         streamable_http_path=path,
         stateless_http=True,
-        transport_security=_rebinding_protection(allowed_hosts, allowed_origins),
+        # The SDK has a check of its own, with fixed names and no word on how to allow others.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    sources = AllowedSources.of(allowed_hosts, allowed_origins)
+    app.add_middleware(SourceCheck, sources=sources)
+    return app
 
 
 async def serve_http(
@@ -117,16 +121,17 @@ async def serve_http(
     port: int,
     *,
     allowed_hosts: tuple[str, ...],
+    allowed_origins: tuple[str, ...] = (),
     on_ready: Callable[[str], None],
 ) -> None:
     """Serve until it is cancelled; `on_ready` gets the URL. Port 0 takes a free one.
 
-    `allowed_hosts` are names by which clients reach it besides its address. Raises
-    `address_unusable`.
+    `allowed_hosts` are names by which clients reach it besides its address, `allowed_origins` those
+    of web pages that may use it. Raises `address_unusable`.
     """
     listener = listening_socket(host, port)
     url = url_of(listener)
-    app = http_app(server, allowed_hosts=(url.removeprefix("http://"), *allowed_hosts))
+    app = http_app(server, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
     async with embedded(app, listener, lifespan="on", timeout_graceful_shutdown=_GRACE_S):
         on_ready(url + HTTP_PATH)
         await asyncio.Event().wait()
@@ -211,12 +216,19 @@ def _plain_cursor(cursor: str | None) -> str | None:
         raise ValidationError("cursor_invalid", "the cursor is none of this server") from error
 
 
-def _rebinding_protection(
-    hosts: tuple[str, ...], origins: tuple[str, ...]
-) -> TransportSecuritySettings:
-    loopback = [host for name in _LOOPBACK for host in (name, f"{name}:*")]
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[*loopback, *hosts],
-        allowed_origins=[*(f"http://{host}" for host in loopback), *origins],
-    )
+class SourceCheck:
+    """ASGI middleware that answers requests of web pages that are not allowed with 403."""
+
+    def __init__(self, app: "ASGIApp", sources: AllowedSources) -> None:
+        self._app = app
+        self._sources = sources
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "http":
+            headers = Headers(scope=scope)
+            refusal = self._sources.refusal(headers.get("host"), headers.get("origin"))
+            if refusal is not None:
+                await JSONResponse({"error": refusal}, status_code=403)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
