@@ -25,6 +25,7 @@ from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.http_sources import AllowedSources
 from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.mcp.catalogue import Catalogue, ToolNames, check_arguments
+from nexus_tools.lending.mcp.origins import UNKNOWN, Origins, all_own
 from nexus_tools.lending.mcp.presentation import Annotate, Presentation, declared
 from nexus_tools.lending.mcp.progress import progress_to
 from nexus_tools.lending.mcp.results import call_result, error_result
@@ -62,6 +63,7 @@ def mcp_server(
     domain: str | None = None,
     annotate: Annotate = declared,
     is_paid: bool = False,
+    origins: Origins = all_own,
 ) -> Server[Any]:
     """An MCP server of all tools of a catalogue, for `serve_stdio`, `http_app` or a `Client`.
 
@@ -69,8 +71,10 @@ def mcp_server(
     at most; in the mode `search` there are three, which find, describe and call the others. Tools
     that are all in `domain` have names without it. `annotate` says what is known of a tool, which
     is what its author says. Where calls are paid by whoever makes them, tools tell what they cost.
+    `origins` tells who wrote the tools: without it, all are the program's own. Text of other
+    authors is marked as such, and their hints are left out unless their domain is proved.
     """
-    presentation = Presentation(domain, annotate, is_paid)
+    presentation = Presentation(domain, annotate, is_paid, origins)
     desk = (
         SearchDesk(catalogue, presentation)
         if mode == "search"
@@ -143,7 +147,7 @@ class _Desk:
     def __init__(self, catalogue: Catalogue, page_size: int, presentation: Presentation) -> None:
         self._catalogue = catalogue
         self._page_size = page_size
-        self._present = presentation.document
+        self._presentation = presentation
         self._names = ToolNames(catalogue, presentation.name, page_size=page_size)
 
     async def list_tools(
@@ -158,10 +162,12 @@ class _Desk:
             code = types.INVALID_PARAMS if wrong else types.INTERNAL_ERROR
             raise MCPError(code, str(error), data={"code": error.code}) from error
         self._names.give(page.definitions)
+        origins = await self._presentation.origins(page.definitions)
         tools = []
         for each in page.definitions:
+            price_mist, origin = page.prices_mist.get(each.fqn), origins.get(each.fqn, UNKNOWN)
             with leaves_out(each.fqn):
-                tools.append(self._present(each, page.prices_mist.get(each.fqn)))
+                tools.append(self._presentation.document(each, price_mist, origin))
         return types.ListToolsResult(tools=tools, next_cursor=_opaque_cursor(page.next_cursor))
 
     async def call_tool(
