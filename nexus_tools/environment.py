@@ -14,8 +14,8 @@ from nexus_tools.spelling import suggestion
 
 PREFIX = "NEXUS_TOOLS_"
 NAMES = (
-    *("ask_domain", "config", "debug", "keystore", "leaders", "localnet_port", "network"),
-    *("passphrase", "passphrase_file", "secret", "timeout", "wallet"),
+    *("ask_domain", "config", "debug", "keystore", "leaders", "localnet_port", "max_gas_price"),
+    *("network", "passphrase", "passphrase_file", "secret", "timeout", "wallet"),
 )
 """What users set, as `NEXUS_TOOLS_CONFIG` and so on."""
 

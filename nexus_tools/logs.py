@@ -10,6 +10,9 @@ from traceback import extract_tb
 from typing import Any
 
 from nexus_tools.environment import refuses_colors
+from nexus_tools.untrusted_text import many_lines, one_line
+
+_OF_SEVERAL_LINES = ("exception", "stack")
 
 
 class Logger:
@@ -104,6 +107,7 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True, details: boo
         plain = structlog.dev.plain_traceback
         rendering = [
             _cause_below,
+            _displayable,
             structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain),
         ]
     structlog.configure(
@@ -118,6 +122,17 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True, details: boo
         ),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+
+def _displayable(_: Any, __: str, event: Any) -> Any:
+    """Show a person no character of other people's text that controls the terminal.
+
+    JSON escapes them.
+    """
+    for key, value in event.items():
+        if isinstance(value, str):
+            event[key] = many_lines(value) if key in _OF_SEVERAL_LINES else one_line(value)
+    return event
 
 
 def _cause_below(_: Any, __: str, event: Any) -> Any:

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -32,6 +32,7 @@ class RunningLocalnet:
     background, with its log in the data directory. Its random bytes follow from `randomness_seed`,
     if it was given one. `framework_from` and `wanted_version` are what it was started with,
     `protocol_version` and `framework` (digests in hex, by `0x1` and so on) what it has.
+    `allowed_hosts` and `allowed_origins` are those of pages that may use it.
     """
 
     pid: int
@@ -44,6 +45,8 @@ class RunningLocalnet:
     protocol_version: int | None = None
     framework: dict[str, str] = field(default_factory=dict)
     name: str = USUAL_NAME
+    allowed_hosts: Sequence[str] = ()
+    allowed_origins: Sequence[str] = ()
 
     @property
     def port(self) -> int:

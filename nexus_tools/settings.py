@@ -7,7 +7,7 @@ keep theirs: who has one of those need not import a key, nor name a node once mo
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -44,6 +44,7 @@ KEYS = {
     "wallet": "alias or address of the key that signs",
     "keystore": "file with the keys, as the Sui client writes it",
     "timeout": "how long a node or a faucet may take to respond: 10s",
+    "max_gas_price": "the highest gas price that is accepted from a node, in MIST: 10000",
     "leaders": "ids of the leaders that your invocations name, with commas between",
 }
 
@@ -122,6 +123,18 @@ class Settings:
         return parse_timeout(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
 
     @property
+    def max_gas_price_mist(self) -> int | None:
+        """The highest gas price that a node may report, or None. Raises `gas_price_invalid`."""
+        given = self.get("max_gas_price")
+        if given is None:
+            return None
+        if not given.isascii() or not given.isdigit() or not 0 < int(given[:20]) < 2**63:
+            message = f"max_gas_price is {given[:80]!r}, expected a positive integer of MIST"
+            hint = "Run `nexus-tools config unset max_gas_price`, or set it to 10000."
+            raise UsageError("gas_price_invalid", message, hint=hint)
+        return int(given)
+
+    @property
     def leaders(self) -> "tuple[Address, ...]":
         """Whom invocations name, by ids of whatever network. Raises `address_invalid`."""
         from nexus_tools.sui.address import Address
@@ -148,6 +161,8 @@ class Settings:
 
     def locate_network(self, name: str | None = None) -> "Found[Network]":
         """As `find_network`, and where it was found."""
+        from msgspec import structs
+
         name = name or self.network
         found = nearest(self._network_places(), lambda network: network.name == name)
         if not found:
@@ -160,7 +175,10 @@ class Settings:
                 hint=restart_hint(name) or likely,
             )
         require_one(found, "network", name, lambda network: network.url)
-        return found[0]
+        if self.max_gas_price_mist is None:
+            return found[0]
+        network = structs.replace(found[0].what, max_gas_price_mist=self.max_gas_price_mist)
+        return replace(found[0], what=network)
 
     def all_networks(self, report: Report) -> "list[Found[Network]]":
         """Return the nearest network of each name; `report` receives unreadable files."""

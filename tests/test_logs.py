@@ -7,6 +7,7 @@ import pytest
 import structlog
 
 from nexus_tools.logs import get_logger, in_short
+from nexus_tools.untrusted_text import is_displayable
 
 
 def _run(program):
@@ -93,3 +94,16 @@ def test_every_level_reaches_who_listens(level, unconfigured):
         getattr(get_logger("nexus_tools.test").bind(tool="a"), level)("happened")
     assert [entry["event"] for entry in entries] == ["happened", "happened"]
     assert (entries[0]["number"], entries[1]["tool"]) == (1, "a")
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_logs_show_no_character_that_controls_a_terminal(form):
+    program = f"""
+from nexus_tools.logs import get_logger, log_to_stderr
+log_to_stderr("{form}")
+get_logger("nexus_tools.test").info("heard", detail="a\\x1b[2J\\u202eb\\nforged")
+"""
+    _, err = _run(program)
+    assert "heard" in err
+    assert is_displayable(err.replace("\n", ""))
+    assert "\nforged" not in err

@@ -79,6 +79,7 @@ from nexus_tools.bytecode.package import (
     with_addresses,
 )
 from nexus_tools.bytecode.published import PublishedModule, find_published, published_modules
+from nexus_tools.bytecode.rows import is_identifier
 from nexus_tools.bytecode.serializer import serialize
 from nexus_tools.bytecode.token import (
     ADDRESS,
@@ -186,6 +187,7 @@ __all__ = [
     "deserialize_published",
     "find_published",
     "has_init",
+    "is_identifier",
     "mismatches",
     "original_id",
     "package_digest",

@@ -47,6 +47,11 @@ _ABILITIES_MAX = 0xF
 _ABILITIES = tuple(Ability(bits) for bits in range(_ABILITIES_MAX + 1))
 
 
+def is_identifier(name: str) -> bool:
+    """Return whether Move accepts a name: names of constants in bytecode are any text."""
+    return name.isascii() and bool(_IDENTIFIER.fullmatch(name.encode()))
+
+
 def read_identifier(cursor: Cursor, _: Draft) -> str:
     """A name: ASCII letters, digits and underscores, neither a digit first nor `_` alone."""
     name = cursor.blob(IDENTIFIER_SIZE_MAX)

@@ -22,6 +22,8 @@ def command() -> None:
 @local
 def show(session: Session) -> None:
     """Show the settings, and where they and what they name come from."""
+    from nexus_tools.client import MAX_GAS_PRICE_MIST
+
     settings = session.settings
     record = {
         "file": str(settings.config_file),
@@ -31,6 +33,7 @@ def show(session: Session) -> None:
         "wallet_source": _source(settings.locate_account),
         "keystore": str(settings.keystore),
         "timeout": settings.get("timeout") or DEFAULT_TIMEOUT,
+        "max_gas_price": settings.max_gas_price_mist or MAX_GAS_PRICE_MIST,
         "leaders": settings.get("leaders"),
         "from_environment": sorted(settings.overrides),
     }
@@ -76,6 +79,8 @@ def _check(settings: Settings, key: str, value: str) -> None:
         settings.locate_account(value)
     elif key == "timeout":
         parse_timeout(value)
+    elif key == "max_gas_price":
+        _ = replace(settings, overrides={key: value}).max_gas_price_mist
     elif key == "leaders":
         _ = replace(settings, overrides={key: value}).leaders
     else:

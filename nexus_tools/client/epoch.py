@@ -5,6 +5,7 @@ import asyncio
 from msgspec import Struct
 
 from nexus_tools.client.connection import Connection, mask
+from nexus_tools.errors import UnreachableError
 
 _GOOD_FOR_S = 600.0
 
@@ -17,10 +18,20 @@ class Epoch(Struct, frozen=True):
 
 
 async def read_epoch(connection: Connection) -> Epoch:
-    """The epoch of now."""
+    """Return the current epoch. Raises `gas_price_refused` if the network's limit is exceeded."""
     fields = mask("epoch", "reference_gas_price")
     response = await connection.call("LedgerService/GetEpoch", read_mask=fields)
-    return Epoch(int(response.epoch.epoch), int(response.epoch.reference_gas_price))
+    price, limit = int(response.epoch.reference_gas_price), connection.network.max_gas_price_mist
+    if price > limit:
+        raise UnreachableError(
+            "gas_price_refused",
+            f"the node at {connection.network.url} reports a gas price of {price} MIST,"
+            f" and this client accepts at most {limit} MIST",
+            hint="compare it with another node; if it is right,"
+            f" `nexus-tools config set max_gas_price {price}` accepts it",
+            details={"gas_price_mist": price, "max_gas_price_mist": limit},
+        )
+    return Epoch(int(response.epoch.epoch), price)
 
 
 class KnownEpoch:

@@ -6,14 +6,24 @@ from msgspec import Struct
 
 from nexus_tools.errors import UsageError
 
+MAX_GAS_PRICE_MIST = 10_000
+"""The highest reference gas price that a client accepts by default, in MIST per unit.
+
+Since 2023, validators of Sui's mainnet have set prices between 500 and 1 000, and those of testnet
+and devnet 1 000, as the localnet has. Ten times the highest of them leaves room for an expensive
+epoch. A node that lies can cost a user ten times the usual gas, and not the 50 000 000 times that
+the protocol allows.
+"""
+
 
 class Network(Struct, frozen=True):
     """A Sui network by name, with the URL of a node that speaks gRPC.
 
     `faucet_url` is the root of a faucet, where there is one. `chain_id` is the digest of the first
-    checkpoint in base58; where it is given, a client refuses a node of another chain. With
-    `has_profile`, the settings of this machine lead from the name to this network: hints name it in
-    commands. The name of a localnet in a program leads to another one, if to any.
+    checkpoint in base58; where it is given, a client refuses a node of another chain. It also
+    refuses a node that reports a gas price above `max_gas_price_mist`, as each transaction pays it.
+    With `has_profile`, the settings of this machine lead from the name to this network: hints name
+    it in commands. The name of a localnet in a program leads to another one, if to any.
     """
 
     name: str
@@ -21,6 +31,7 @@ class Network(Struct, frozen=True):
     faucet_url: str | None = None
     chain_id: str | None = None
     has_profile: bool = False
+    max_gas_price_mist: int = MAX_GAS_PRICE_MIST
 
     @property
     def is_localnet(self) -> bool:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nexus_tools.lending.mcp.late_catalogue import LateCatalogue
     from nexus_tools.lending.mcp.listed_prices import ListedPrices
     from nexus_tools.lending.mcp.on_chain import OnChainCalls
+    from nexus_tools.lending.mcp.origins import Origin, Origins, Trust
     from nexus_tools.lending.mcp.published import WorkflowCatalogue, WorkflowOffers, WorkflowTerms
     from nexus_tools.lending.mcp.registered import Calls, Offer, Offers, RegistryCatalogue
     from nexus_tools.lending.mcp.server import http_app, mcp_server, serve_http, serve_stdio
@@ -47,8 +48,11 @@ __all__ = [
     "Offer",
     "Offers",
     "OnChainCalls",
+    "Origin",
+    "Origins",
     "Progress",
     "RegistryCatalogue",
+    "Trust",
     "WorkflowCatalogue",
     "WorkflowOffers",
     "WorkflowTerms",
@@ -82,6 +86,7 @@ __getattr__ = late_names(
         "mcp.late_catalogue": ("LateCatalogue",),
         "mcp.listed_prices": ("ListedPrices",),
         "mcp.on_chain": ("OnChainCalls",),
+        "mcp.origins": ("Origin", "Origins", "Trust"),
         "mcp.published": ("WorkflowCatalogue", "WorkflowOffers", "WorkflowTerms"),
         "mcp.registered": ("Calls", "Offer", "Offers", "RegistryCatalogue"),
         "mcp.server": ("http_app", "mcp_server", "serve_http", "serve_stdio"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from nexus_tools.arguments import checks_arguments
 from nexus_tools.errors import NotNowError
+from nexus_tools.http_sources import AllowedSources
 from nexus_tools.localnet.genesis import DEFAULT_ORIGIN, Origin, framework_digests
 from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.localnet.node import Node
@@ -25,6 +26,7 @@ class Localnet:
 
     `port` 0 asks for a free one. With a directory as `state` the chain outlives the process; else
     it begins anew each time. `origin` is the framework and the protocol version of a new chain.
+    Web pages control it only if they are of a loopback origin, or of `sources`.
 
     The network is used in the thread of the event loop in which it was started.
     """
@@ -37,7 +39,9 @@ class Localnet:
         state: Path | None = None,
         limits: Limits | None = None,
         origin: Origin = DEFAULT_ORIGIN,
+        sources: AllowedSources | None = None,
     ) -> None:
+        self._sources = sources
         self._host = host
         self._wanted_port = port
         self._state = state
@@ -55,7 +59,7 @@ class Localnet:
             raise NotNowError("localnet_running", "the local network is running already")
         node = Node.open(self._state, origin=self._origin)
         try:
-            server = Server(node, limits=self._limits)
+            server = Server(node, limits=self._limits, sources=self._sources)
             self._port = await server.start(self._host, self._wanted_port)
         except BaseException:
             node.close()

@@ -5,7 +5,7 @@ from typing import Protocol, cast
 
 from hypothesis.strategies import SearchStrategy
 
-TARGETS = ("reader", "verifier", "programs", "bcs", "transactions", "rpc")
+TARGETS = ("reader", "verifier", "programs", "bcs", "transactions", "rpc", "bindings")
 
 
 class Target(Protocol):

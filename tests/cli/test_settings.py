@@ -146,3 +146,22 @@ def test_a_key_that_is_used_takes_the_place_of_the_one_in_the_file(home):
     home.json("config", "set", "wallet", "two")
     assert home.json("wallet", "use", "one")["active"] is True
     assert "wallet" not in home.settings
+
+
+def test_max_gas_price_limits_what_a_node_may_report(home, localnet):
+    home.configure(network="own", networks={"own": {"url": localnet.url}})
+    home.wallet.new("author")
+    home.json("config", "set", "max_gas_price", "999")
+    assert home.json("config", "show")["max_gas_price"] == 999
+    transfer = ("wallet", "transfer", "0x" + "ab" * 32, "0.1", "--yes", "--json")
+    refused = home.run(*transfer)
+    assert (refused.code, refused.error["code"]) == (6, "gas_price_refused")
+    home.run("config", "set", "max_gas_price", "1000")
+    assert home.run(*transfer).error["code"] != "gas_price_refused"  # the wallet has no SUI
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", "9" * 40])
+def test_max_gas_price_must_be_a_positive_integer(home, value):
+    result = home.run("config", "set", "max_gas_price", "--json", "--", value)
+    assert (result.code, result.error["code"]) == (2, "gas_price_invalid")
+    assert home.json("config", "show")["max_gas_price"] == 10_000

@@ -1,9 +1,15 @@
+import pytest
+from msgspec.structs import replace
+
+from nexus_tools.client import NETWORKS, SuiClient
 from nexus_tools.client.gas import budget_for, withdrawals, withdrawn
+from nexus_tools.errors import UnreachableError
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.effects import GasCostSummary
 from nexus_tools.sui.type_tag import STRING, SUI
 
+PRICE_OF_LOCALNETS_MIST = 1_000
 RECIPIENT = Address.of(0xB0B)
 
 
@@ -64,3 +70,59 @@ def test_a_budget_covers_computation_storage_and_a_thousand_units():
 def test_a_rebate_larger_than_the_storage_does_not_pay_for_computation():
     cost = GasCostSummary(1_000_000, 1_000_000, 9_000_000, 90_000)
     assert budget_for(cost, 750) == 1_000_000 + 750_000
+
+
+# --- The price
+
+
+class CountingSigner:
+    """A signer that counts its signatures."""
+
+    def __init__(self, key):
+        self._key = key
+        self.public_key = key.public_key
+        self.address = key.address
+        self.signatures = 0
+
+    def sign(self, *arguments, **named):
+        self.signatures += 1
+        return self._key.sign(*arguments, **named)
+
+    def __getattr__(self, name):
+        return getattr(self._key, name)
+
+
+def paying(chain, limit_mist):
+    network = replace(chain.network, max_gas_price_mist=limit_mist)
+    return network, CountingSigner(chain.bob)
+
+
+def payment():
+    builder = TransactionBuilder()
+    builder.transfer_objects(builder.split_coins(builder.gas, [1]), RECIPIENT)
+    return builder
+
+
+async def test_client_signs_nothing_at_a_gas_price_above_the_limit(chain):
+    network, signer = paying(chain, PRICE_OF_LOCALNETS_MIST - 1)
+    async with SuiClient(network, signer) as client:
+        for use in (client.gas_price, lambda: client.execute(payment())):
+            with pytest.raises(UnreachableError) as caught:
+                await use()
+            error = caught.value
+            assert error.code == "gas_price_refused"
+            assert error.details == {"gas_price_mist": 1_000, "max_gas_price_mist": 999}
+            assert "config set max_gas_price 1000" in error.hint
+    assert signer.signatures == 0
+
+
+async def test_client_pays_a_gas_price_at_the_limit(chain):
+    network, signer = paying(chain, PRICE_OF_LOCALNETS_MIST)
+    async with SuiClient(network, signer) as client:
+        await client.execute(payment())
+    assert signer.signatures == 1
+
+
+def test_default_limit_is_ten_times_the_gas_price_of_sui_networks():
+    for network in NETWORKS.values():
+        assert network.max_gas_price_mist == 10 * PRICE_OF_LOCALNETS_MIST

@@ -14,6 +14,7 @@ from nexus_tools.bindings.generator.move_types import (
     named_types,
 )
 from nexus_tools.bindings.generator.parameter_names import parameter_names
+from nexus_tools.bindings.generator.type_rules import check_types, takes_signer
 from nexus_tools.bindings.runtime import MoveError
 from nexus_tools.bytecode import (
     Ability,
@@ -26,6 +27,7 @@ from nexus_tools.bytecode import (
     StructDefinition,
     Visibility,
     deserialize,
+    is_identifier,
 )
 from nexus_tools.move_source import (
     SourceEnum,
@@ -145,9 +147,13 @@ class ModuleContents(Struct, frozen=True):
         """Its structs, then its enums."""
         return (*self.structs, *self.enums)
 
-    def definition(self, name: str) -> "StructContents | EnumContents":
-        """The struct or the enum of this name."""
-        return next(each for each in self.datatypes if each.name == name)
+    def definition(self, named: Named) -> "StructContents | EnumContents | None":
+        """Return the struct or the enum, or None unless it has as many type parameters."""
+        found = next((each for each in self.datatypes if each.name == named.name), None)
+        if found is None or len(found.type_parameters) != len(named.arguments):
+            return None
+        takes = [at for at, each in enumerate(found.type_parameters) if not each.is_phantom]
+        return found if takes == list(named.takes) else None
 
     def held(self) -> Iterator[Named]:
         """The structs and enums in fields."""
@@ -185,6 +191,7 @@ class _Reader:
 
     def read(self) -> ModuleContents:
         module = self._module
+        check_types(module)
         emitted = set(_emitted(module))
         return ModuleContents(
             module.name,
@@ -192,8 +199,16 @@ class _Reader:
             tuple(self._struct(each, emitted) for each in module.struct_definitions),
             tuple(self._enum(each) for each in module.enum_definitions),
             tuple(read_errors(module, self._source)),
-            tuple(self._function(each) for each in module.function_definitions if _is_open(each)),
+            tuple(
+                self._function(each) for each in module.function_definitions if self._is_open(each)
+            ),
         )
+
+    def _is_open(self, function: FunctionDefinition) -> bool:
+        """Return whether a transaction may call the function."""
+        handle = self._module.function_handles[function.handle]
+        is_callable = function.visibility is Visibility.PUBLIC or function.is_entry
+        return is_callable and not takes_signer(self._module, handle.parameters)
 
     # --- Types
 
@@ -258,13 +273,11 @@ class _Reader:
         )
 
 
-def _is_open(function: FunctionDefinition) -> bool:
-    return function.visibility is Visibility.PUBLIC or function.is_entry
-
-
 def _names(types: Sequence[MoveType], source: SourceFunction | None) -> tuple[str, ...]:
     written = [each.name for each in source.parameters] if source else []
-    return parameter_names(types, written if len(written) == len(types) else [""] * len(types))
+    if len(written) != len(types):
+        written = [""] * len(types)
+    return parameter_names(types, [each if is_identifier(each) else "" for each in written])
 
 
 def _type_parameters(
@@ -281,7 +294,7 @@ def _type_names(
     count: int, source: SourceStruct | SourceEnum | SourceFunction | None
 ) -> tuple[str, ...]:
     written = source.type_parameters if source else ()
-    if len(written) == count and len(set(written)) == count:
+    if len(written) == len(set(written)) == count and all(map(is_identifier, written)):
         return written
     return tuple(f"T{place}" for place in range(count))
 

@@ -15,6 +15,7 @@ from nexus_tools.bytecode import (
     VectorToken,
     clever_code,
     clever_error_of,
+    is_identifier,
 )
 from nexus_tools.move_source import SourceConstant, SourceModule, closing
 
@@ -25,7 +26,8 @@ def read_errors(module: CompiledModule, source: SourceModule | None) -> Iterator
     """Those that the sources name, in their order, and those that the bytecode names besides."""
     named = dict(_named_in_bytecode(module))
     aborted = _aborted_names(source) if source else set()
-    for constant in source.constants if source else ():
+    constants = source.constants if source else ()
+    for constant in (each for each in constants if is_identifier(each.name)):
         error = named.pop(constant.name, None)
         is_marked = any(each.name == "error" for each in constant.attributes)
         if error is not None:
@@ -43,7 +45,10 @@ def _is_error(constant: SourceConstant, aborted: set[str]) -> bool:
 
 
 def _named_in_bytecode(module: CompiledModule) -> Iterator[tuple[str, MoveError]]:
-    """The errors whose codes name constants: the code is a number that is loaded to abort."""
+    """The errors whose codes name constants: the code is a number that is loaded to abort.
+
+    The bytecode holds such a name as bytes, which need not be a name: then it is left out.
+    """
     for function in module.function_definitions:
         instructions = function.code.instructions if function.code else ()
         for loaded, then in pairwise(instructions):
@@ -56,8 +61,9 @@ def _named_in_bytecode(module: CompiledModule) -> Iterator[tuple[str, MoveError]
 
 def _clever_error(abort_code: int, module: CompiledModule) -> MoveError | None:
     place, told = clever_code(abort_code), clever_error_of(abort_code, module)
-    if place is None or told is None or told.constant_name is None:
+    if place is None or told is None or not is_identifier(told.constant_name or ""):
         return None
+    assert told.constant_name is not None
     assert place.value is not None
     is_text = module.constants[place.value].type == VectorToken("u8")
     sentence = (told.rendered or "") if is_text else ""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nexus_tools.bindings.generator.contents import EnumContents, TypeParameter
 from nexus_tools.bindings.generator.framework import FRAMEWORK_NAMES
-from nexus_tools.bindings.generator.layout import Expression, Group, call
+from nexus_tools.bindings.generator.layout import Expression, Group, Text, call
 from nexus_tools.bindings.generator.move_types import (
     MoveType,
     Named,
@@ -79,10 +79,12 @@ class Expressions:
     def _module_of(self, named: Named) -> str:
         here, there = self._place.folder, self._plan.place_of(named.address).folder
         name = module_name(named.module)
+        # With two underscores in front the classes would not find it.
+        plain = name.lstrip("_")
         if here == there:
-            return self.scope.sibling(".", name, f"_{name}")
+            return self.scope.sibling(".", name, f"_{plain}")
         parent = f"..{there}" if here else f".{there}"
-        return self.scope.sibling(parent, name, f"_{there}_{name}" if there else f"_root_{name}")
+        return self.scope.sibling(parent, name, f"_{there}_{plain}" if there else f"_root_{plain}")
 
     # --- Codecs
 
@@ -130,14 +132,14 @@ class Expressions:
         if len(given) < len(arguments):
             return None
         if self._place.defines(named):
-            return call("package.type_tag", f'"{named.module}::{named.name}"', *given)
+            return call("package.type_tag", Text(f"{named.module}::{named.name}"), *given)
         if named.address not in FRAMEWORK_NAMES:
             return None
         number = int.from_bytes(named.address, "big")
         address = f"{self.scope.use('Address')}.of({number:#x})"
         parameters = [Group("", "()", given)] if given else []
         tag = self.scope.use("StructTag")
-        return call(tag, address, f'"{named.module}"', f'"{named.name}"', *parameters)
+        return call(tag, address, Text(named.module), Text(named.name), *parameters)
 
 
 def variant_parameters(enum: EnumContents) -> tuple[int, ...]:

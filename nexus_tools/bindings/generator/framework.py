@@ -5,7 +5,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from nexus_tools.bindings.generator.contents import ModuleContents, read_contents
+from nexus_tools.bindings.generator.contents import (
+    EnumContents,
+    ModuleContents,
+    StructContents,
+    read_contents,
+)
 from nexus_tools.bindings.generator.move_types import Named, held_types
 from nexus_tools.bindings.runtime.framework import KNOWN
 from nexus_tools.bytecode import declared_types
@@ -45,7 +50,7 @@ def framework_types(
         is_wanted = named.address in wanted and named.id not in KNOWN
         if is_wanted and named.name not in names:
             names.add(named.name)
-            definition = reader.module(named.address, named.module).definition(named.name)
+            definition = reader.definition(named)
             waiting += [inner for each in definition.types for inner in held_types(each)]
             if named.id in _ENTRIES:
                 waiting.append(replace(named, name=_ENTRIES[named.id]))
@@ -78,14 +83,24 @@ class _FrameworkReader:
             self._modules[key] = module
         return self._modules[key]
 
+    def definition(self, named: Named) -> StructContents | EnumContents:
+        found = self.module(named.address, named.module).definition(named)
+        if found is None:
+            raise _missing(f"{named.address.short()}::{named.module}::{named.name}")
+        return found
+
     def _file(self, address: Address, name: str) -> bytes:
         if address not in self._files:
             files = self._framework(address)
             self._files[address] = {declared_types(file)[0]: file for file in files}
         if name not in self._files[address]:
-            raise NotFoundError(
-                "framework_missing",
-                f"the framework at hand has no module {address.short()}::{name}",
-                hint="generate from the package as it is published on a network: by its id",
-            )
+            raise _missing(f"{address.short()}::{name}")
         return self._files[address][name]
+
+
+def _missing(name: str) -> NotFoundError:
+    return NotFoundError(
+        "framework_missing",
+        f"the framework at hand has no {name}",
+        hint="generate from the package as it is published on a network: by its id",
+    )

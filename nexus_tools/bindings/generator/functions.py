@@ -9,13 +9,13 @@ from nexus_tools.bindings.generator.expressions import Expressions, is_nested_op
 from nexus_tools.bindings.generator.layout import (
     Expression,
     Group,
+    Text,
     call,
     docstring,
     lines_of,
 )
 from nexus_tools.bindings.generator.move_types import MoveType, Named, Parameter, Reference, Vector
 from nexus_tools.bindings.generator.parameter_names import snake, unused
-from nexus_tools.bindings.runtime.names import function_name
 from nexus_tools.bytecode import Ability
 from nexus_tools.sui.address import BRIDGE_PACKAGE, SUI_FRAMEWORK, SUI_SYSTEM
 from nexus_tools.sui.clock import CLOCK_TYPE
@@ -54,8 +54,8 @@ class FunctionWriter:
         self._expressions = expressions
         self._scope = expressions.scope
 
-    def lines(self, function: FunctionContents) -> list[str]:
-        """The definition of a function."""
+    def lines(self, name: str, function: FunctionContents) -> list[str]:
+        """Return the definition of a function, which is called `name` in Python."""
         type_names = _type_names(function)
         inputs = list(self._inputs(function, type_names))
         given = [each.parameter for each in inputs if each.parameter]
@@ -66,7 +66,7 @@ class FunctionWriter:
             *given,
         ]
         definition = Group(
-            f"def {function_name(function.name)}",
+            f"def {name}",
             "()",
             tuple(parameters),
             f" -> {self._returned(function)}",
@@ -92,7 +92,7 @@ class FunctionWriter:
         arguments: Sequence[Expression],
         type_names: Sequence[str],
     ) -> list[str]:
-        items: list[Expression] = ["package.id", f'"{self._module}"', f'"{function.name}"']
+        items: list[Expression] = ["package.id", Text(self._module), Text(function.name)]
         if arguments or type_names:
             items.append(Group("", "[]", tuple(arguments)))
         if type_names:

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from nexus_tools.untrusted_text import is_displayable, many_lines, one_line
+
 WIDTH = 100
 _INDENT = 4
 _CODE_MARGIN = 4
@@ -102,7 +104,13 @@ def _literals(text: str, indent: int, before: str, after: str) -> list[str]:
     """Literals that follow each other, each with the space that ends it."""
     width = WIDTH - indent - len(before) - len(after) - len('""')
     parts = textwrap.wrap(
-        text, width - 1, break_long_words=False, break_on_hyphens=False, drop_whitespace=False
+        text,
+        width - 1,
+        expand_tabs=False,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=False,
     )
     rows = [f"{' ' * indent}{literal(part)}" for part in parts]
     return [*rows[:-1], rows[-1] + after]
@@ -111,7 +119,9 @@ def _literals(text: str, indent: int, before: str, after: str) -> list[str]:
 def literal(text: str) -> str:
     """A string literal, in the quotes that it has fewer of."""
     quote = "'" if text.count('"') > text.count("'") else '"'
-    escaped = "".join(one if one.isprintable() and one != "\\" else repr(one)[1:-1] for one in text)
+    escaped = "".join(
+        one if is_displayable(one) and one != "\\" else repr(one)[1:-1] for one in text
+    )
     return f"{quote}{escaped.replace(quote, chr(92) + quote)}{quote}"
 
 
@@ -121,12 +131,17 @@ def literal(text: str) -> str:
 def comment(text: str) -> list[str]:
     """A comment, which begins with `# `, on as many lines as it takes."""
     return textwrap.wrap(
-        text, WIDTH, subsequent_indent="# ", break_long_words=False, break_on_hyphens=False
+        one_line(text),
+        WIDTH,
+        subsequent_indent="# ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
 def docstring(doc: str, indent: int) -> list[str]:
     """A docstring: its first sentence on a line of its own if it fits there, then the rest."""
+    doc = many_lines(doc.expandtabs())
     lines = list(_doc_lines(doc.replace('"""', "'''"), WIDTH - indent))
     margin = " " * indent
     opening = f'{margin}r"""' if "\\" in doc else f'{margin}"""'
@@ -150,7 +165,7 @@ def _blocks(doc: str) -> list[list[str]]:
     """The paragraphs, which empty lines part."""
     blocks: list[list[str]] = [[]]
     is_code = False
-    for line in doc.expandtabs().split("\n"):
+    for line in doc.split("\n"):
         is_code ^= line.lstrip().startswith("```")
         if line.strip() or is_code:
             blocks[-1].append(line.rstrip())

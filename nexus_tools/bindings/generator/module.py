@@ -1,6 +1,6 @@
 """A Python module for a Move module: its classes, its errors and its functions."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from nexus_tools.bindings.generator.contents import (
     EnumContents,
@@ -24,6 +24,7 @@ from nexus_tools.bindings.generator.layout import (
     call,
     docstring,
     lines_of,
+    literal,
 )
 from nexus_tools.bindings.generator.move_types import used_parameters
 from nexus_tools.bindings.generator.parameter_names import unused
@@ -57,7 +58,10 @@ class _Writer:
     ) -> None:
         self._module = module
         self._bases = bases
-        defined = set(_names(module))
+        defined = {class_name(each.name) for each in module.datatypes}
+        self._error_names = _free_names((error_name(each.name) for each in module.errors), defined)
+        functions = (function_name(each.name) for each in module.functions)
+        self._function_names = _free_names(functions, defined)
         self._variables = _type_variables(module, defined)
         defined |= set(self._variables.values())
         # A one-time witness may be called so: that of a module `errors`.
@@ -68,13 +72,14 @@ class _Writer:
         self._expressions = Expressions(plan, place, module.name, self._scope)
 
     def lines(self) -> list[str]:
-        functions = FunctionWriter(self._module.name, self._expressions)
+        writer = FunctionWriter(self._module.name, self._expressions)
+        functions = zip(self._function_names, self._module.functions, strict=True)
         blocks = [
             *([list(self._error_lines())] if self._module.errors else []),
             *(self._struct(each) for each in self._module.structs),
             *(self._enum(each) for each in self._module.enums),
             *self._event_lines(),
-            *(functions.lines(each) for each in self._module.functions),
+            *(writer.lines(name, each) for name, each in functions),
         ]
         variables = list(self._variable_lines())
         doc = self._module.doc or f"The Move module `{self._module.name}`."
@@ -86,7 +91,7 @@ class _Writer:
 
     def _variable_lines(self) -> Iterator[str]:
         for name in dict.fromkeys(self._variables.values()):
-            yield f'{name} = {self._scope.use("TypeVar")}("{name}")'
+            yield f"{name} = {self._scope.use('TypeVar')}({literal(name)})"
 
     def _names(self, parameters: Sequence[TypeParameter]) -> list[str]:
         """The type variables of type parameters; phantom ones have none and need none."""
@@ -95,14 +100,14 @@ class _Writer:
     # --- Errors and events
 
     def _error_lines(self) -> Iterator[str]:
-        for error in self._module.errors:
-            yield from lines_of(self._error(error), before=f"{error_name(error.name)} = ")
-        names = tuple(error_name(error.name) for error in self._module.errors)
+        names = tuple(self._error_names)
+        for name, error in zip(names, self._module.errors, strict=True):
+            yield from lines_of(self._error(error), before=f"{name} = ")
         kind = f"tuple[{self._scope.use('MoveError')}, ...]"
         yield from lines_of(Group("", "()", names), before=f"{self._errors}: {kind} = ")
 
     def _error(self, error: MoveError) -> Group:
-        items: list[Expression] = [f'"{error.name}"', Text(error.sentence)]
+        items: list[Expression] = [Text(error.name), Text(error.sentence)]
         if error.code is not None:
             items.append(str(error.code))
         if error.constant is not None:
@@ -167,7 +172,7 @@ class _Writer:
                 yield from docstring(field.doc, indent)
 
     def _identity(self, name: str, held: Sequence[int]) -> Iterator[str]:
-        yield f'    move_name = "{self._module.name}::{name}"'
+        yield f"    move_name = {literal(f'{self._module.name}::{name}')}"
         if held:
             comma = "," if len(held) == 1 else ""
             yield f"    bcs_takes = ({', '.join(map(str, held))}{comma})"
@@ -212,7 +217,7 @@ class _Writer:
         name, held = class_name(enum.name), held_parameters(enum.type_parameters)
         variables = self._names(enum.type_parameters)
         codecs = tuple(self._variant_codec(enum, variant) for variant in enum.variants)
-        codec = call(f"{self._scope.codecs()}.choice", f'"{enum.name}"', *codecs)
+        codec = call(f"{self._scope.codecs()}.choice", Text(enum.name), *codecs)
         order = [variables[place] for place in variant_parameters(enum)]
         # Plain, for an enum may be called as its variants are, or `Variant`.
         own = f"Variant[{', '.join(order)}]" if order else "Variant"
@@ -254,11 +259,16 @@ class _Writer:
         return Group("", "()", (name, codec))
 
 
-def _names(module: ModuleContents) -> Iterator[str]:
-    """What a module defines."""
-    yield from (class_name(each.name) for each in module.datatypes)
-    yield from (error_name(each.name) for each in module.errors)
-    yield from (function_name(each.name) for each in module.functions)
+def _free_names(names: Iterable[str], taken: set[str]) -> list[str]:
+    """Return the names with underscores behind those that are taken; add them to `taken`.
+
+    In Move, a struct, a constant, and a function of one module may share a name.
+    """
+    found = []
+    for name in names:
+        found.append(free_name(name, taken))
+        taken.add(found[-1])
+    return found
 
 
 def _inner_names(module: ModuleContents) -> Iterator[str]:

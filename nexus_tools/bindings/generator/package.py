@@ -15,6 +15,7 @@ from nexus_tools.bindings.generator.layout import (
     comment,
     docstring,
     lines_of,
+    literal,
 )
 from nexus_tools.bindings.generator.module import module_lines
 from nexus_tools.bindings.generator.plan import PackageSource, Place, Plan, make_plan
@@ -188,7 +189,7 @@ def _prefix(place: Place) -> str:
 
 def _package_lines(place: Place, others: tuple[Place, ...]) -> list[str]:
     names: list[Expression] = [
-        _list([each.name for each in module.datatypes], f'"{module.name}": ')
+        _list([each.name for each in module.datatypes], f"{literal(module.name)}: ")
         for module in place.modules
     ]
     items: list[Expression] = ["__name__", Group("", "{}", tuple(names))]
@@ -201,7 +202,7 @@ def _package_lines(place: Place, others: tuple[Place, ...]) -> list[str]:
     if events:
         items.append(_list(events, "events="))
     if others:
-        nested = tuple(f'"{each.folder}": {_address(each)}' for each in others)
+        nested = tuple(f"{literal(each.folder)}: {_address(each)}" for each in others)
         items.append(Group("nested=", "{}", nested))
     uses = "Address, Types" if any(each.is_framework for each in others) else "Types"
     return [
@@ -215,7 +216,7 @@ def _package_lines(place: Place, others: tuple[Place, ...]) -> list[str]:
 
 
 def _list(names: list[str], head: str) -> Group:
-    return Group(head, "[]", tuple(f'"{name}"' for name in names))
+    return Group(head, "[]", tuple(literal(name) for name in names))
 
 
 def _address(place: Place) -> str:

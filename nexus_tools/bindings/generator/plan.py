@@ -55,8 +55,12 @@ class Place(Struct, frozen=True):
 
         Compilers may give the address 0x0 to several packages that are not published yet.
         """
-        modules = (module.name for module in self.modules)
-        return named.address == self.address and named.module in modules
+        return named.address == self.address and self.definition(named) is not None
+
+    def definition(self, named: Named) -> StructContents | EnumContents | None:
+        """Return what defines a type, by the names of its module and its own."""
+        found = (module.definition(named) for module in self.modules if module.name == named.module)
+        return next(found, None)
 
 
 class Plan(Struct, frozen=True):
@@ -70,9 +74,9 @@ class Plan(Struct, frozen=True):
 
     def definition(self, named: Named) -> StructContents | EnumContents:
         """What defines a type."""
-        modules = self.place_of(named.address).modules
-        module = next(each for each in modules if each.name == named.module)
-        return module.definition(named.name)
+        found = self.place_of(named.address).definition(named)
+        assert found is not None  # the plan would not have been made
+        return found
 
 
 def make_plan(

@@ -16,21 +16,23 @@ TYPES = "TYPES"
 _ANNOTATIONS = frozenset({"bool", "bytes", "int", "str", "tuple"})
 _MEMBERS = frozenset({"bcs", "bcs_takes", "move_name", "staticmethod", "type_tag"})
 # msgspec knows class variables by this word, so that it cannot be imported under another name.
-_CLASSES = frozenset({"ClassVar"})
+_MODULE_LEVEL = _ANNOTATIONS | {"ClassVar", "annotations", "staticmethod"}
 # The classes inside of an enum hide these from those that follow.
 _VARIANTS = _MEMBERS | {"Generic", "MoveVariant", "TypeAlias", "Variant"}
-_FUNCTIONS = _ANNOTATIONS | _CLASSES | {"annotations", "staticmethod"}
 _PARAMETERS = frozenset({"builder", "package"})
+# Python gives names that begin with two underscores a meaning of their own, or mangles them in
+# classes; no name has a meaning, nor is mangled, that ends with these.
+_AFTER_DUNDER = "____"
 
 
 def class_name(name: str) -> str:
     """The class of a struct or an enum. `Variant` is what an enum calls all of its."""
-    return _behind(name, _CLASSES)
+    return _behind(name, _MODULE_LEVEL)
 
 
 def error_name(name: str) -> str:
     """The constant of an error."""
-    return _behind(name, _CLASSES)
+    return _behind(name, _MODULE_LEVEL)
 
 
 def variant_name(name: str) -> str:
@@ -40,7 +42,7 @@ def variant_name(name: str) -> str:
 
 def module_name(name: str) -> str:
     """The file of a module."""
-    return _behind(name, {TYPES}, is_taken=name == "__init__")
+    return _behind(name, {TYPES})
 
 
 def is_importable(folder: str) -> bool:
@@ -59,12 +61,14 @@ def field_name(name: str) -> str:
 
 def function_name(name: str) -> str:
     """A function."""
-    return _behind(name, _FUNCTIONS)
+    return _behind(name, _MODULE_LEVEL)
 
 
 def parameter_name(name: str) -> str:
     """A parameter; with a capital it would hide a class from the function."""
     plain = name.lstrip("_")
+    if not plain[:1].isalpha():
+        plain = f"value{plain}"
     return _behind(plain, _PARAMETERS, is_taken=plain[0].isupper())
 
 
@@ -76,5 +80,7 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 
 def _behind(name: str, taken: Collection[str], *, is_taken: bool = False) -> str:
+    if name.startswith("__"):
+        return name + _AFTER_DUNDER
     plain = name.rstrip("_")
     return f"{name}_" if is_taken or iskeyword(plain) or plain in taken else name

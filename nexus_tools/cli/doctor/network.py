@@ -1,6 +1,7 @@
 """What the doctor finds on the network: the node, the clock, the package, money, tools."""
 
 import asyncio
+import shlex
 import time
 from collections.abc import AsyncIterator, Callable
 from time import perf_counter
@@ -156,7 +157,7 @@ async def _tools(
     problems = await healths(active)
     for tool, wrong in zip(active, problems, strict=True):
         if wrong:
-            remedy = f"nexus-tools tool validate {tool.definition.url}"
+            remedy = f"nexus-tools tool validate {shlex.quote(tool.definition.url)}"
             yield problem("tool", f"{tool.fqn} at {tool.definition.url} {wrong}", remedy)
     if not active:
         yield ok("tools", "you have no active tool here")

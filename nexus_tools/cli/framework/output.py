@@ -14,6 +14,7 @@ from nexus_tools.cli.framework.interrupts import interruptible
 from nexus_tools.cli.framework.spinner import spinning
 from nexus_tools.cli.framework.tables import table_for
 from nexus_tools.errors import NexusError
+from nexus_tools.untrusted_text import escaped_json, many_lines, one_line
 
 _FILE_WIDTH = 100_000
 """Columns of a file or pipe: nothing is folded there."""
@@ -81,7 +82,7 @@ class Output:
             return
         names = labels or {key: key.replace("_", " ") for key in record}
         if title:
-            click.secho(title, bold=True)
+            click.secho(plain(title), bold=True)
         _print_lines(record, names)
 
     def result(self, text: str) -> None:
@@ -92,21 +93,21 @@ class Output:
         """Say on stderr that something was done."""
         if not self.quiet:
             self._silent_since = perf_counter()
-            click.secho(f"✓ {as_typed(text)}", fg="green", err=True)
+            click.secho(f"✓ {_shown(text)}", fg="green", err=True)
 
     def note(self, text: str) -> None:
         """Say something on stderr."""
         if not self.quiet:
             self._silent_since = perf_counter()
-            click.echo(as_typed(text), err=True)
+            click.echo(_shown(text), err=True)
 
     def warn(self, text: str) -> None:
         """Warn on stderr."""
-        click.secho(f"! {as_typed(text)}", fg="yellow", err=True)
+        click.secho(f"! {_shown(text)}", fg="yellow", err=True)
 
     def overlooked(self, error: NexusError) -> None:
         """Warn of something that is left out, and why."""
-        self.warn(plain(str(error)))
+        self.warn(str(error))
 
     @property
     def can_ask(self) -> bool:
@@ -116,12 +117,13 @@ class Output:
     def ask(self, question: str) -> str:
         """What a person types, where one can be asked."""
         with interruptible():
-            return str(click.prompt(question, err=True))
+            return str(click.prompt(plain(question, lines=True), err=True))
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask unless `yes`. Raises `declined`; a usage error if nobody can be asked."""
         if yes:
             return
+        question = plain(question, lines=True)
         if not self.can_ask:
             raise click.UsageError(f"{question} Nobody can be asked here: pass --yes.")
         with interruptible():
@@ -160,29 +162,29 @@ def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], width:
     return table_for([[*columns.values()], *cells], width)
 
 
+def _shown(text: str) -> str:
+    """Return a message as it is shown: it may quote what other people wrote."""
+    return as_typed(plain(text, lines=True))
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return plain(", ".join(value)) or "none"
     if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return escaped_json(json.dumps(value, ensure_ascii=False, default=str))
     return "" if value is None else plain(str(value))
 
 
 def json_text(document: Any) -> str:
-    """A document for people and programs: what could control a terminal is escaped (RFC 8259)."""
-    text = json.dumps(document, indent=2, ensure_ascii=False, default=str)
-    if text.replace("\n", "").isprintable():
-        return text
-    return "".join(
-        one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text
-    )
+    """Return a document as exact JSON, in which no character can control the terminal."""
+    return escaped_json(json.dumps(document, indent=2, ensure_ascii=False, default=str))
 
 
 def plain(text: str, *, lines: bool = False) -> str:
-    """A stranger's text without what would control the terminal, of one line or of `lines`."""
-    return "".join(one if one.isprintable() or (lines and one == "\n") else " " for one in text)
+    """Return untrusted text as a terminal may show it, on one line or on its `lines`."""
+    return many_lines(text) if lines else one_line(text)
 
 
 def _print_lines(record: Mapping[str, Any], names: Mapping[str, str], *, err: bool = False) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Lock, Timer
 
+from nexus_tools.untrusted_text import one_line
+
 _DELAY_S = 0.3
 
 
@@ -22,8 +24,9 @@ def spinning(text: str, silence_s: float = 0.0) -> Iterator[None]:
         with drawing:
             if not over:
                 from rich.console import Console
+                from rich.text import Text
 
-                drawn.enter_context(Console(stderr=True).status(text))
+                drawn.enter_context(Console(stderr=True).status(Text(one_line(text))))
 
     over = False
     timer = Timer(max(0.0, _DELAY_S - silence_s), begin)

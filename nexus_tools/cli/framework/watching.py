@@ -10,6 +10,7 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.framework.output import Output, plain
 from nexus_tools.errors import NotFoundError
+from nexus_tools.untrusted_text import escaped_json
 
 if TYPE_CHECKING:
     from nexus_tools.client import EventFilter, EventRecord, SuiClient
@@ -46,7 +47,7 @@ async def watch(
                         output.note(f"watching {subject}, until Ctrl-C")
                     told = document(item) if isinstance(item, EventRecord) else None
                     if told is not None:
-                        text = json.dumps(told, ensure_ascii=False)
+                        text = escaped_json(json.dumps(told, ensure_ascii=False))
                         click.echo(text if output.as_json else plain(line(told)))
         except NotFoundError as error:
             if error.code != WENT_BACK:

@@ -52,6 +52,20 @@ from nexus_tools.running_localnet import (
     type=int,
     help="Whose rules hold; by default those of the framework that comes with us, 105.",
 )
+@click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name by which clients reach the localnet, besides addresses and localhost.",
+)
+@click.option(
+    "--allow-origin",
+    "allowed_origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let web pages of this origin use the localnet, besides those of localhost.",
+)
 @click.option("--detach", is_flag=True, help="Run in the background.")
 @click.option("--background", is_flag=True, hidden=True)
 @local
@@ -66,6 +80,8 @@ def start(
     randomness_seed: str | None,
     framework_from: str | None,
     protocol_version: int | None,
+    allowed_hosts: tuple[str, ...],
+    allowed_origins: tuple[str, ...],
     detach: bool,
     background: bool,
 ) -> Any:
@@ -75,7 +91,8 @@ def start(
     if name != USUAL_NAME and context.get_parameter_source("port") != ParameterSource.COMMANDLINE:
         port = 0
     check_name(name, session.settings.networks)
-    wish = Wish(name, port, state, randomness_seed, framework_from, protocol_version)
+    pages = allowed_hosts, allowed_origins
+    wish = Wish(name, port, state, randomness_seed, framework_from, protocol_version, *pages)
     if state is None and not background:
         _warn_of_state(session, name)
     if not detach:

@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING
 from nexus_tools.cli.framework import Session, own_command
 from nexus_tools.cli.garbage import collect_seldom
 from nexus_tools.errors import NexusError, NotNowError, UsageError
+from nexus_tools.http_sources import AllowedSources
 from nexus_tools.running_localnet import (
     RunningLocalnet,
     announce_localnet,
@@ -42,6 +43,8 @@ class Wish:
     randomness_seed: str | None = None
     framework_from: str | None = None
     protocol_version: int | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
 
     @property
     def as_options(self) -> list[str]:
@@ -54,7 +57,11 @@ class Wish:
             "framework-from": self.framework_from,
             "protocol-version": self.protocol_version,
         }
-        return [f"--{name}={value}" for name, value in named.items() if value is not None]
+        return [
+            *(f"--{name}={value}" for name, value in named.items() if value is not None),
+            *(f"--allow-host={name}" for name in self.allowed_hosts),
+            *(f"--allow-origin={origin}" for origin in self.allowed_origins),
+        ]
 
 
 async def run_localnet(session: Session, wish: Wish, *, detached: bool = False) -> None:
@@ -80,7 +87,8 @@ async def _started(session: Session, wish: Wish) -> "Localnet":
     cache = session.settings.cache_directory
     release = None if source is None else await find_release(source, cache)
     origin = Origin(release, wish.protocol_version)
-    localnet = Localnet(port=wish.port, state=_absolute(wish.state), origin=origin)
+    sources = AllowedSources.of(wish.allowed_hosts, wish.allowed_origins)
+    localnet = Localnet(port=wish.port, state=_absolute(wish.state), origin=origin, sources=sources)
     await localnet.start()
     if seed is not None:  # before the first request is read
         localnet.seed_randomness(seed.encode())
@@ -100,6 +108,8 @@ def _as_running(localnet: "Localnet", wish: Wish, *, detached: bool) -> RunningL
         localnet.protocol_version,
         dict(localnet.framework),
         wish.name,
+        wish.allowed_hosts,
+        wish.allowed_origins,
     )
 
 
@@ -237,5 +247,7 @@ def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
             running.randomness_seed,
             running.framework_from,
             running.wanted_version,
+            tuple(running.allowed_hosts),
+            tuple(running.allowed_origins),
         )
     )

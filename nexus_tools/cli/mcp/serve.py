@@ -6,6 +6,7 @@ import click
 
 from nexus_tools.cli.framework import AMOUNT, DURATION, Selection, Session, reaches, reads, selects
 from nexus_tools.cli.leader_names import NAMED
+from nexus_tools.cli.tool.proof import ASK_DOMAIN
 
 
 @click.command()
@@ -14,6 +15,12 @@ from nexus_tools.cli.leader_names import NAMED
 )
 @click.option(
     "--allow-host", multiple=True, metavar="NAME", help="A name by which clients reach --http."
+)
+@click.option(
+    "--allow-origin",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let web pages of this origin use --http, besides those of localhost.",
 )
 @click.option(
     "--mode",
@@ -61,6 +68,7 @@ from nexus_tools.cli.leader_names import NAMED
     help="With --workflows: how long an execution may last.",
 )
 @click.option("-y", "--yes", is_flag=True, help="On chain: spend without a budget.")
+@ASK_DOMAIN
 @reaches
 @reads
 async def command(session: Session, *, selection: Selection, **options: Any) -> None:
@@ -69,6 +77,9 @@ async def command(session: Session, *, selection: Selection, **options: Any) -> 
     A call goes to the tool's URL, within a Leader's bounds, and nobody is paid. With --on-chain it
     is an invocation that a Leader carries and closes, paid from the wallet. With --workflows a call
     is an execution of a published workflow, and its result is what that came to.
+
+    Text of other authors is marked as theirs. Their hints, such as readOnlyHint, are left out,
+    unless the tool is in a --domain that lists its owner.
     """
     from nexus_tools.cli.mcp.serving import serve
 

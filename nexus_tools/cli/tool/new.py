@@ -1,6 +1,7 @@
 """`nexus-tools tool new`: a project with a tool, its test and a README."""
 
 import keyword
+import shlex
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,7 +70,7 @@ def command(
         session.output.document({"fqn": str(tool), "directory": str(folder), "files": paths})
         return
     then = "tool validate ." if template == "move" else "tool serve tools.py"
-    session.output.note(f"next: cd {folder} && nexus-tools {then}")
+    session.output.note(f"next: cd {shlex.quote(str(folder))} && nexus-tools {then}")
 
 
 def _of_name(name: str) -> "ToolFqn":

@@ -1,6 +1,7 @@
 """`nexus-tools tool validate`: whether a tool keeps the protocol."""
 
 import asyncio
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,9 +121,8 @@ async def require_conforming(
     try:
         require_passed(url, checks)
     except ValidationError as error:
-        error.hint += (
-            f"; `nexus-tools tool validate {url}` shows all checks, --unchecked skips them"
-        )
+        command = f"nexus-tools tool validate {shlex.quote(url)}"
+        error.hint += f"; `{command}` shows all checks, --unchecked skips them"
         raise
 
 
@@ -163,4 +163,4 @@ def _print(check: "Check") -> None:
     mark, color = _MARKS[check.status.value]
     click.secho(f"  {mark} {check.name:<26} {plain(check.message)}", fg=color)
     if check.status == "failed" and check.hint:
-        click.echo(f"    {'':<26} {check.hint}")
+        click.echo(f"    {'':<26} {plain(check.hint)}")

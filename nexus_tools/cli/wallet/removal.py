@@ -1,5 +1,6 @@
 """A key that is forgotten for good."""
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -34,7 +35,7 @@ async def remove(session: Session, name: str, *, force: bool) -> None:
     alias = found.what.alias
     session.output.confirm(
         f"Forget the key {alias} for good, and all that it owns?"
-        f" `nexus-tools wallet export {alias}` prints it for a backup",
+        f" `nexus-tools wallet export {shlex.quote(alias)}` prints it for a backup",
         yes=session.yes,
     )
     session.settings.remove_account(found)
@@ -55,5 +56,6 @@ async def _require_empty(session: Session, account: "Account") -> None:
         raise NotNowError("balance_unknown", message, hint=force) from error
     if balance:
         message = f"{account.alias} has {units.sui(balance)} on {network}"
-        sends = f"`nexus-tools wallet transfer -w {account.alias} TO all` sends it elsewhere"
+        wallet = shlex.quote(account.alias)
+        sends = f"`nexus-tools wallet transfer -w {wallet} TO all` sends it elsewhere"
         raise NotNowError("key_has_sui", message, hint=f"{sends}, {force}")

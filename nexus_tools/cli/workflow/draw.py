@@ -1,5 +1,6 @@
 """`nexus-tools workflow draw`: a picture of a workflow."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -34,7 +35,9 @@ def command(
         found.print_violations(session.output, aside=True)
         raise found.invalid()
     if found.errors:
-        session.output.warn(f"{file} breaks rules: `nexus-tools workflow validate {file}`")
+        session.output.warn(
+            f"{file} breaks rules: `nexus-tools workflow validate {shlex.quote(str(file))}`"
+        )
     from nexus_tools.workflow import draw_mermaid, draw_svg, draw_terminal
 
     document = found.document

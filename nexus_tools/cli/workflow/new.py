@@ -1,5 +1,6 @@
 """`nexus-tools workflow new`: a workflow to start from, as a project or as one file."""
 
+import shlex
 from importlib.resources import files
 from pathlib import Path
 
@@ -38,12 +39,14 @@ def command(session: Session, place: Path) -> None:
         check_empty(place, hint="name another folder, or a file that ends with .json or .py")
         values = {"project": place.resolve().name}
         written = write_template(template / "project", place, values)
-        workflow, tools = place / DOCUMENT, f" --tools {place / 'tools.py'}"
+        workflow = place / DOCUMENT
+        tools = f" --tools {shlex.quote(str(place / 'tools.py'))}"
     session.output.done(f"wrote the workflow {workflow}")
     if session.output.as_json:
         paths = [str(path) for path in written]
         session.output.document({"workflow": str(workflow), "files": paths})
         return
+    shown = shlex.quote(str(workflow))
     session.output.note(
-        f"next: nexus-tools workflow simulate {workflow} --input names=Ada,Grace{tools}"
+        f"next: nexus-tools workflow simulate {shown} --input names=Ada,Grace{tools}"
     )

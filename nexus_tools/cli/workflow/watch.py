@@ -20,6 +20,7 @@ from nexus_tools.cli.workflow.execution_view import (
     state_document,
 )
 from nexus_tools.cli.workflow.waits import telling, waits_document
+from nexus_tools.untrusted_text import escaped_json
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
@@ -70,7 +71,7 @@ def _tell(output: Output, waits: "Sequence[Wait]") -> None:
 
 def _echo_document(document: Any) -> None:
     """Print a document on a line of its own."""
-    click.echo(json.dumps(document, ensure_ascii=False, default=str))
+    click.echo(escaped_json(json.dumps(document, ensure_ascii=False, default=str)))
 
 
 async def _follow(

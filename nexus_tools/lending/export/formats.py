@@ -7,6 +7,7 @@ names of properties that are not `[a-zA-Z0-9_.-]{1,64}`); the Model Context Prot
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nexus_tools.lending.export.exported import (
@@ -21,6 +22,7 @@ from nexus_tools.lending.export.gemini import gemini_tool
 from nexus_tools.lending.export.names import export_names
 from nexus_tools.lending.export.openapi import openapi
 from nexus_tools.lending.export.strict import NotStrictError, strict_arguments
+from nexus_tools.lending.export.texts import split_displayable
 from nexus_tools.tool import ANNOTATIONS, ToolDefinition, ToolFqn, annotations_of
 
 Names = dict[ToolFqn, str]
@@ -34,8 +36,10 @@ def export_tools(
     `strict` is for OpenAI's formats, others take no notice of it.
     """
     ordered = sorted({each.fqn: each for each in definitions}.values(), key=lambda each: each.fqn)
-    names = export_names((each.fqn for each in ordered), system)
-    return FORMATS[system](ordered, names, strict)
+    shown, skipped = split_displayable(ordered)
+    names = export_names((each.fqn for each in shown), system)
+    export = FORMATS[system](shown, names, strict)
+    return replace(export, skipped=(*skipped, *export.skipped))
 
 
 def _chat(definitions: Sequence[ToolDefinition], names: Names, strict: bool) -> Export:

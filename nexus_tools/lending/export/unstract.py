@@ -10,7 +10,9 @@ from typing import Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.lending.export.names import export_names
+from nexus_tools.lending.export.texts import displayable
 from nexus_tools.tool import ToolDefinition, ToolType, check_output_schema, protocol
+from nexus_tools.untrusted_text import markdown_text
 
 # What the network may take on top of the tool's own time.
 _MARGIN_MS = 5_000
@@ -32,8 +34,9 @@ def write_unstract_tool(
     `timeout_ms` is how long a call may take, by default the tool's own time and 5 s. The folder
     appears whole or not at all. One that is not empty is replaced only if `overwrite` says so.
     Raises `UsageError` with code `not_callable` for a function on chain, `timeout_invalid`, or
-    `folder_not_empty`.
+    `folder_not_empty`, and `ValidationError` with code `text_invisible`.
     """
+    definition = displayable(definition)
     if definition.type is not ToolType.OFFCHAIN:
         message = f"{definition.fqn} is a function on chain, which a program cannot call by HTTP"
         raise UsageError("not_callable", message)
@@ -94,9 +97,9 @@ def _documents(definition: ToolDefinition, timeout_ms: int) -> dict[str, dict[st
 def _values(definition: ToolDefinition, timeout_ms: int) -> dict[str, str]:
     return {
         "display_name": display_name(definition),
-        "description": definition.description or "A registered tool.",
+        "description": markdown_text(definition.description) or "A registered tool.",
         "fqn": str(definition.fqn),
-        "url": definition.url,
+        "url": markdown_text(definition.url),
         "function_name": function_name(definition),
         "timeout_s": f"{timeout_ms / 1_000:g}",
         "invoke": protocol.INVOKE,

@@ -1,13 +1,14 @@
 """A catalogue that opens once the network responds; until then each request learns why not."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
 from nexus_tools.errors import NexusError
 from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.mcp.catalogue import Catalogue, CataloguePage, Progress
+from nexus_tools.lending.mcp.origins import Origin, Origins
 from nexus_tools.logs import get_logger
 from nexus_tools.tool import Outcome, ToolFqn
 
@@ -15,15 +16,17 @@ _log = get_logger("nexus_tools.lending.mcp.late_catalogue")
 
 
 class LateCatalogue:
-    """The catalogue that `connect` opens, at the first request or at one after a failure.
+    """The catalogue that `connect` opens with its origins, at the first request or a later one.
 
     It stays open while `running()` lasts. Every method raises the `NexusError` of the attempt.
     """
 
-    def __init__(self, connect: Callable[[], AbstractAsyncContextManager[Catalogue]]) -> None:
+    def __init__(
+        self, connect: Callable[[], AbstractAsyncContextManager[tuple[Catalogue, Origins]]]
+    ) -> None:
         self._connect = connect
         self._wanted = asyncio.Event()
-        self._attempt: asyncio.Future[Catalogue] | None = None
+        self._attempt: asyncio.Future[tuple[Catalogue, Origins]] | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -37,8 +40,8 @@ class LateCatalogue:
             with suppress(asyncio.CancelledError):
                 await keeper
 
-    async def opened(self) -> Catalogue:
-        """Return the catalogue; all who wait at one time have the same attempt."""
+    async def opened(self) -> tuple[Catalogue, Origins]:
+        """Return the catalogue and its origins; concurrent callers share one attempt."""
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
             self._wanted.set()
@@ -46,17 +49,25 @@ class LateCatalogue:
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
         """Return a page of the catalogue."""
-        return await (await self.opened()).page(cursor, limit)
+        catalogue, _ = await self.opened()
+        return await catalogue.page(cursor, limit)
 
     async def find(self, fqn: ToolFqn) -> Lendable | None:
         """Return the definition as it is now."""
-        return await (await self.opened()).find(fqn)
+        catalogue, _ = await self.opened()
+        return await catalogue.find(fqn)
 
     async def call(
         self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
         """Invoke the tool once."""
-        return await (await self.opened()).call(definition, ports, progress)
+        catalogue, _ = await self.opened()
+        return await catalogue.call(definition, ports, progress)
+
+    async def origins(self, definitions: Sequence[Lendable]) -> Mapping[ToolFqn, Origin]:
+        """Return the origins of tools."""
+        _, origins = await self.opened()
+        return await origins(definitions)
 
     async def _keep(self) -> None:
         while True:
@@ -73,8 +84,8 @@ class LateCatalogue:
 
     async def _keep_open(self) -> None:
         assert self._attempt is not None
-        async with self._connect() as catalogue:
-            self._attempt.set_result(catalogue)
+        async with self._connect() as connected:
+            self._attempt.set_result(connected)
             await asyncio.Event().wait()
 
     def _give_up(self, error: Exception) -> None:

@@ -10,10 +10,13 @@ from nexus_tools import units
 from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.export.formats import mcp_document
 from nexus_tools.lending.export.names import mcp_name
+from nexus_tools.lending.export.texts import displayable
+from nexus_tools.lending.mcp.origins import OWN, Origin, Origins, all_own, quoted
 from nexus_tools.tool import ToolDefinition, ToolFqn, annotations_of
 
 Annotate = Callable[[Lendable], types.ToolAnnotations | None]
 
+OWNER, ORIGIN = "nexus/owner", "nexus/origin"
 PRICE = "nexus/price_mist"
 """Where a price stands in `_meta`, and in what the tools of the search mode give.
 
@@ -22,7 +25,7 @@ Of a workflow, it is what an execution begins with.
 
 
 def declared(definition: Lendable) -> types.ToolAnnotations | None:
-    """The annotations that the tool's author gave."""
+    """Return the annotations that the tool's author gave."""
     annotations = annotations_of(definition.input_schema)
     return types.ToolAnnotations.model_validate(annotations, by_name=False) if annotations else None
 
@@ -32,20 +35,22 @@ class Presentation:
     """What all tools of a server have in common.
 
     All are in `domain` or below it, if it is given: their names leave it out. `annotate` says what
-    is known of a tool. Where a call `is_paid`, its caller pays the tool's price, and gas.
+    is known of a tool. Where a call `is_paid`, its caller pays the tool's price, and gas. `origins`
+    tells who wrote the tools: the server repeats no hints of authors whom it does not know.
     """
 
     domain: str | None = None
     annotate: Annotate = declared
     is_paid: bool = False
+    origins: Origins = all_own
 
     def name(self, fqn: ToolFqn) -> str:
         """What a tool is called."""
         return mcp_name(fqn, self.domain)
 
-    def annotations(self, definition: Lendable) -> types.ToolAnnotations | None:
-        """What is known of a tool; a call that is paid changes something: the caller's balance."""
-        known = self.annotate(definition)
+    def annotations(self, definition: Lendable, origin: Origin) -> types.ToolAnnotations | None:
+        """Return the hints; a call that is paid changes something: the caller's balance."""
+        known = self.annotate(definition) if origin.is_trusted else None
         if known is None or not self.is_paid:
             return known
         changes: dict[str, Any] = {"read_only_hint": False, "idempotent_hint": False}
@@ -61,14 +66,27 @@ class Presentation:
             return f"A call takes {units.sui(price_mist)} and gas; what it does not use comes back."
         return f"A call costs {units.sui(price_mist)}, and gas."
 
-    def document(self, definition: Lendable, price_mist: int | None = None) -> types.Tool:
-        """The entry of a tool in `tools/list`, as it is exported for MCP."""
-        exported = mcp_document(definition, self.name(definition.fqn))
+    def document(
+        self, definition: Lendable, price_mist: int | None = None, origin: Origin = OWN
+    ) -> types.Tool:
+        """Return the entry of a tool in `tools/list`, as it is exported for MCP.
+
+        Raises `text_invisible`.
+        """
+        shown = displayable(definition)
+        exported = mcp_document(shown, self.name(definition.fqn))
         tool = types.Tool.model_validate(exported, by_name=False)
-        changes: dict[str, Any] = {"annotations": self.annotations(definition)}
+        meta = {**(tool.meta or {})}
+        if origin != OWN:
+            meta |= {OWNER: origin.owner, ORIGIN: origin.trust.value}
         if price_mist is not None:
-            changes["meta"] = {**(tool.meta or {}), PRICE: price_mist}
-        cost = self.cost(definition, price_mist)
-        if cost:
-            changes["description"] = "\n\n".join(filter(None, (tool.description, cost)))
+            meta[PRICE] = price_mist
+        parts = (quoted(shown, origin), self.cost(definition, price_mist))
+        changes: dict[str, Any] = {
+            "annotations": self.annotations(definition, origin),
+            "description": "\n\n".join(filter(None, parts)),
+            "meta": meta,
+        }
+        if not origin.is_trusted:
+            changes["title"] = str(definition.fqn)
         return tool.model_copy(update=changes)

@@ -7,6 +7,9 @@ import mcp_types as types
 
 from nexus_tools.errors import NexusError
 from nexus_tools.tool import Failure, Outcome
+from nexus_tools.untrusted_text import escaped_json, one_line
+
+_MAX_DETAIL = 2_000
 
 
 def call_result(outcome: Outcome) -> types.CallToolResult:
@@ -17,7 +20,7 @@ def call_result(outcome: Outcome) -> types.CallToolResult:
     because there is no schema for it.
     """
     if isinstance(outcome, Failure):
-        return _error(f"{outcome.reason.value}: {outcome.detail}")
+        return _error(f"{outcome.reason.value}: {one_line(outcome.detail, _MAX_DETAIL)}")
     return document_result(outcome.as_json(), is_error=outcome.is_error)
 
 
@@ -27,7 +30,8 @@ def error_result(error: NexusError) -> types.CallToolResult:
         f"- {failure.get('pointer') or 'the root'}: {failure.get('message', '')}"
         for failure in error.details.get("failures", ())
     ]
-    return _error("\n".join([f"{error.code}: {error}", *places]))
+    lines = [f"{error.code}: {error}", *places]
+    return _error("\n".join(one_line(line, _MAX_DETAIL) for line in lines))
 
 
 def _error(text: str) -> types.CallToolResult:
@@ -37,7 +41,7 @@ def _error(text: str) -> types.CallToolResult:
 def document_result(document: dict[str, Any], *, is_error: bool = False) -> types.CallToolResult:
     """A document as structured content, and the same as text."""
     return types.CallToolResult(
-        content=[_text(json.dumps(document, ensure_ascii=False))],
+        content=[_text(escaped_json(json.dumps(document, ensure_ascii=False)))],
         structured_content=document,
         is_error=is_error,
     )

@@ -17,11 +17,15 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
 
 from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.errors import NexusError, ValidationError
+from nexus_tools.http_sources import AllowedSources
 from nexus_tools.lending.export.exported import Lendable
 from nexus_tools.lending.mcp.catalogue import Catalogue, ToolNames, check_arguments
+from nexus_tools.lending.mcp.origins import UNKNOWN, Origins, all_own
 from nexus_tools.lending.mcp.presentation import Annotate, Presentation, declared
 from nexus_tools.lending.mcp.progress import progress_to
 from nexus_tools.lending.mcp.results import call_result, error_result
@@ -31,6 +35,7 @@ from nexus_tools.logs import get_logger
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 Mode = Literal["list", "search"]
 Context = ServerRequestContext[Any, Any]
@@ -46,8 +51,6 @@ HTTP_PATH = "/mcp"
 
 _GRACE_S = 5
 
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-
 
 def mcp_server(
     catalogue: Catalogue,
@@ -60,6 +63,7 @@ def mcp_server(
     domain: str | None = None,
     annotate: Annotate = declared,
     is_paid: bool = False,
+    origins: Origins = all_own,
 ) -> Server[Any]:
     """An MCP server of all tools of a catalogue, for `serve_stdio`, `http_app` or a `Client`.
 
@@ -67,8 +71,10 @@ def mcp_server(
     at most; in the mode `search` there are three, which find, describe and call the others. Tools
     that are all in `domain` have names without it. `annotate` says what is known of a tool, which
     is what its author says. Where calls are paid by whoever makes them, tools tell what they cost.
+    `origins` tells who wrote the tools: without it, all are the program's own. Text of other
+    authors is marked as such, and their hints are left out unless their domain is proved.
     """
-    presentation = Presentation(domain, annotate, is_paid)
+    presentation = Presentation(domain, annotate, is_paid, origins)
     desk = (
         SearchDesk(catalogue, presentation)
         if mode == "search"
@@ -100,15 +106,17 @@ def http_app(
 ) -> "Starlette":
     """An ASGI application that serves at `path` by streamable HTTP, without sessions.
 
-    A web page whose name is made to lead here (DNS rebinding) is refused: only requests to a
-    loopback address or to `allowed_hosts` are served, and of browsers only pages of loopback or
-    `allowed_origins`. A host is `name`, `name:port` or `name:*`.
+    Requests of web pages are refused as `AllowedSources` says. A host is `name` or `name:port`.
     """
-    return server.streamable_http_app(
+    app = server.streamable_http_app(
         streamable_http_path=path,
         stateless_http=True,
-        transport_security=_rebinding_protection(allowed_hosts, allowed_origins),
+        # The SDK has a check of its own, with fixed names and no word on how to allow others.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    sources = AllowedSources.of(allowed_hosts, allowed_origins)
+    app.add_middleware(SourceCheck, sources=sources)
+    return app
 
 
 async def serve_http(
@@ -117,16 +125,17 @@ async def serve_http(
     port: int,
     *,
     allowed_hosts: tuple[str, ...],
+    allowed_origins: tuple[str, ...] = (),
     on_ready: Callable[[str], None],
 ) -> None:
     """Serve until it is cancelled; `on_ready` gets the URL. Port 0 takes a free one.
 
-    `allowed_hosts` are names by which clients reach it besides its address. Raises
-    `address_unusable`.
+    `allowed_hosts` are names by which clients reach it besides its address, `allowed_origins` those
+    of web pages that may use it. Raises `address_unusable`.
     """
     listener = listening_socket(host, port)
     url = url_of(listener)
-    app = http_app(server, allowed_hosts=(url.removeprefix("http://"), *allowed_hosts))
+    app = http_app(server, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
     async with embedded(app, listener, lifespan="on", timeout_graceful_shutdown=_GRACE_S):
         on_ready(url + HTTP_PATH)
         await asyncio.Event().wait()
@@ -138,7 +147,7 @@ class _Desk:
     def __init__(self, catalogue: Catalogue, page_size: int, presentation: Presentation) -> None:
         self._catalogue = catalogue
         self._page_size = page_size
-        self._present = presentation.document
+        self._presentation = presentation
         self._names = ToolNames(catalogue, presentation.name, page_size=page_size)
 
     async def list_tools(
@@ -153,10 +162,12 @@ class _Desk:
             code = types.INVALID_PARAMS if wrong else types.INTERNAL_ERROR
             raise MCPError(code, str(error), data={"code": error.code}) from error
         self._names.give(page.definitions)
+        origins = await self._presentation.origins(page.definitions)
         tools = []
         for each in page.definitions:
+            price_mist, origin = page.prices_mist.get(each.fqn), origins.get(each.fqn, UNKNOWN)
             with leaves_out(each.fqn):
-                tools.append(self._present(each, page.prices_mist.get(each.fqn)))
+                tools.append(self._presentation.document(each, price_mist, origin))
         return types.ListToolsResult(tools=tools, next_cursor=_opaque_cursor(page.next_cursor))
 
     async def call_tool(
@@ -211,12 +222,19 @@ def _plain_cursor(cursor: str | None) -> str | None:
         raise ValidationError("cursor_invalid", "the cursor is none of this server") from error
 
 
-def _rebinding_protection(
-    hosts: tuple[str, ...], origins: tuple[str, ...]
-) -> TransportSecuritySettings:
-    loopback = [host for name in _LOOPBACK for host in (name, f"{name}:*")]
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[*loopback, *hosts],
-        allowed_origins=[*(f"http://{host}" for host in loopback), *origins],
-    )
+class SourceCheck:
+    """ASGI middleware that answers requests of web pages that are not allowed with 403."""
+
+    def __init__(self, app: "ASGIApp", sources: AllowedSources) -> None:
+        self._app = app
+        self._sources = sources
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "http":
+            headers = Headers(scope=scope)
+            refusal = self._sources.refusal(headers.get("host"), headers.get("origin"))
+            if refusal is not None:
+                await JSONResponse({"error": refusal}, status_code=403)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

@@ -32,6 +32,11 @@ class Head(Struct, frozen=True):
         """The target without its query."""
         return self.target.partition("?")[0]
 
+    @property
+    def host(self) -> str | None:
+        """The host that the client named, with its port."""
+        return self.headers.get(":authority") or self.headers.get("host")
+
 
 class _Waiting:
     """Somebody may wait for it to change."""

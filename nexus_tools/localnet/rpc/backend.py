@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Callable
 from google.protobuf.descriptor import Descriptor
 from msgspec import Struct, field
 
+from nexus_tools.http_sources import AllowedSources
+from nexus_tools.localnet.http import Head
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.interface import Limits
 from nexus_tools.localnet.rpc.shared_frames import SharedFrames
@@ -19,8 +21,16 @@ class Backend(Struct, frozen=True):
     messages: Messages
     limits: Limits
     json: JsonRenderer
+    sources: AllowedSources = AllowedSources()
     subscriptions: set[object] = field(default_factory=set)
     frames: SharedFrames = field(default_factory=SharedFrames)
+
+    def refusal(self, head: Head) -> str | None:
+        """Return why a request is refused that a web page may have sent, or None.
+
+        Native gRPC is not checked: no page can send it.
+        """
+        return self.sources.refusal(head.host, head.headers.get("origin"))
 
     def descriptor(self, name: str) -> Descriptor:
         """The descriptor of a message of `sui.rpc.v2`."""

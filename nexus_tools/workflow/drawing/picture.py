@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nexus_tools.untrusted_text import one_line
 from nexus_tools.workflow.document import ERR_EVAL, Document, Edge, EdgeKind, Vertex, VertexKind
 from nexus_tools.workflow.drawing.text import cells, head_of
 from nexus_tools.workflow.layout import Box, Layout, Line, Size, Spacing, lay_out
@@ -177,8 +178,8 @@ def picture_of(document: Document, states: Mapping[str, VertexState] | None = No
         numbers.setdefault(vertex.name, len(vertices))
         vertices.append(
             DrawnVertex(
-                printable(vertex.name),
-                printable(vertex.fqn),
+                one_line(vertex.name),
+                one_line(vertex.fqn),
                 is_on_chain=vertex.kind is VertexKind.ON_CHAIN,
                 entries=tuple(_entries(vertex, entries)),
                 results=tuple(results[vertex.name]),
@@ -190,7 +191,7 @@ def picture_of(document: Document, states: Mapping[str, VertexState] | None = No
         for name in (edge.source.vertex, edge.target.vertex):
             if name not in numbers:
                 numbers[name] = len(vertices)
-                vertices.append(DrawnVertex(printable(name), is_declared=False))
+                vertices.append(DrawnVertex(one_line(name), is_declared=False))
     titles = {BlockKind.REGION: "for each", BlockKind.LOOP: "loop"}
     return Picture(
         tuple(vertices),
@@ -199,19 +200,14 @@ def picture_of(document: Document, states: Mapping[str, VertexState] | None = No
     )
 
 
-def printable(text: str) -> str:
-    """A stranger's text without what would control a terminal, or is no text in XML."""
-    return "".join(one if one.isprintable() else "\ufffd" for one in text)
-
-
 def _edges(document: Document, numbers: Mapping[str, int]) -> Iterator[DrawnEdge]:
     together: dict[tuple[str, str, str, EdgeKind], list[Edge]] = {}
     for edge in document.edges:
         key = (edge.source.vertex, edge.source.variant, edge.target.vertex, edge.kind)
         together.setdefault(key, []).append(edge)
     for (source, variant, target, kind), edges in together.items():
-        ports = tuple((printable(each.source.port), printable(each.target.port)) for each in edges)
-        yield DrawnEdge(numbers[source], numbers[target], printable(variant), kind, ports)
+        ports = tuple((one_line(each.source.port), one_line(each.target.port)) for each in edges)
+        yield DrawnEdge(numbers[source], numbers[target], one_line(variant), kind, ports)
 
 
 def _input_names(document: Document) -> dict[str, dict[str, str]]:
@@ -227,7 +223,7 @@ def _entries(vertex: Vertex, input_names: Mapping[str, Mapping[str, str]]) -> It
     names = input_names.get(vertex.name, {})
     for port in dict.fromkeys((*vertex.entry_ports, *names)):
         name = names.get(port, port)
-        yield printable(port if name == port else f"{port} as {name}")
+        yield one_line(port if name == port else f"{port} as {name}")
 
 
 def _results(document: Document) -> dict[str, list[str]]:
@@ -236,6 +232,6 @@ def _results(document: Document) -> dict[str, list[str]]:
         port = f"{output.source.variant}.{output.source.port}"
         is_named = output.name not in {"", output.source.port}
         found[output.source.vertex].append(
-            printable(f"{port} as {output.name}" if is_named else port)
+            one_line(f"{port} as {output.name}" if is_named else port)
         )
     return found

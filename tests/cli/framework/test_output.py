@@ -5,6 +5,7 @@ import pytest
 from rich.tree import Tree
 
 from nexus_tools.cli.framework import Output, print_tree
+from nexus_tools.untrusted_text import is_displayable
 
 HOSTILE = "good\x1b[2J\x1b]0;owned\x07\r\nbad [red]tool[/red] \u202edne eht"
 
@@ -115,3 +116,30 @@ def test_a_question_that_nobody_can_answer_is_wrong_usage(monkeypatch):
 def test_a_list_of_words_is_written_without_brackets(capsys):
     Output().record({"names": ["one", "two"], "numbers": [1, 2]})
     assert capsys.readouterr().out == "  names    one, two\n  numbers  [1, 2]\n"
+
+
+ATTACK = "ok\x1b[2J\u202eevil\U000e0041\x9b31m\r\nerror: forged"
+
+
+@pytest.mark.parametrize("say", ["note", "warn", "done"])
+def test_messages_show_untrusted_text_without_terminal_control(capsys, say):
+    getattr(Output(), say)(f"the tool says {ATTACK}")
+    shown = capsys.readouterr().err
+    assert is_displayable(shown.replace("\n", ""))
+    assert "ok�[2J�evil" in shown
+
+
+def test_tables_and_records_show_untrusted_text_without_terminal_control(capsys):
+    row = {"a": ATTACK, "b": [ATTACK], "c": {"d": ATTACK}, "e": [{"f": ATTACK}]}
+    Output().table([row], {key: key for key in row}, empty="none")
+    Output().record(row, title=ATTACK)
+    shown = capsys.readouterr().out
+    assert is_displayable(shown.replace("\n", ""))
+    assert "\nerror: forged" not in shown
+
+
+def test_json_is_exact_and_displayable(capsys):
+    Output(as_json=True).document({"a": ATTACK})
+    shown = capsys.readouterr().out
+    assert is_displayable(shown.replace("\n", ""))
+    assert json.loads(shown) == {"a": ATTACK}

@@ -133,7 +133,7 @@ def test_other_commands_are_shown_with_arguments_and_results():
 def test_what_strangers_wrote_does_not_control_the_terminal():
     argument = {"source": {"kind": "input", "index": 0}, "type": "", "value": '"\x1b[31m[red]"'}
     tree = command_tree(command("MakeMoveVec", arguments=[argument]), SUCCESS, VIEW)
-    assert lines(tree) == ['0 MakeMoveVec(" [31m[red]")']
+    assert lines(tree) == ['0 MakeMoveVec("�[31m[red]")']
 
 
 # --- The command

@@ -267,7 +267,7 @@ async def test_clients_come_by_http(user, mode):
     assert server.end(signal.SIGINT).code == 0
 
 
-@pytest.mark.parametrize(("name", "status"), [("agents.example.com", 200), ("other", 421)])
+@pytest.mark.parametrize(("name", "status"), [("agents.example.com", 200), ("other", 403)])
 def test_clients_come_by_allowed_names_only(user, name, status):
     server = user.daemon(
         *("serving", "mcp", "serve", "--http", "127.0.0.1:0"),

@@ -44,7 +44,7 @@ async def test_each_published_workflow_is_a_tool(on_stdio):
         shown = listed[HALVES]
     assert [*listed] == [HALVES, WAITS, WAYS]
     assert shown.title == "xyz.example.halves@1"
-    assert shown.description.startswith("Does halves.\n\nA call takes 0.")
+    assert "\n\n> Does halves.\n\nA call takes 0." in shown.description
     assert shown.meta["nexus/type"] == "workflow"
     assert [*properties] == shown.input_schema["required"] == ["dividend"]
     assert properties["dividend"]["type"] == "integer"

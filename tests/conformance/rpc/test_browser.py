@@ -27,7 +27,7 @@ class Page:
 
     def __init__(self, url, messages):
         self.http = httpx.Client(
-            base_url=url, timeout=20, headers={"origin": "https://dapp.example"}
+            base_url=url, timeout=20, headers={"origin": "http://localhost:3000"}
         )
         self.messages = messages
 

@@ -1,3 +1,4 @@
+import json
 import re
 from pathlib import Path
 
@@ -6,6 +7,7 @@ from jsonschema import Draft202012Validator
 
 from nexus_tools.lending import FORMATS, LONGEST_NAMES, export_tools
 from nexus_tools.toolkit import load
+from nexus_tools.untrusted_text import is_displayable
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -71,3 +73,21 @@ def test_a_tool_that_is_given_twice_is_exported_once(definitions, system):
 
 def test_each_system_but_unstract_whose_tools_are_folders_has_a_format():
     assert {*FORMATS, "unstract"} == {*LONGEST_NAMES}
+
+
+@pytest.mark.parametrize("system", sorted(FORMATS))
+def test_exports_have_displayable_texts_alone(define, system):
+    hidden = "\u202e\x1b[2J\U000e0041\u200b"
+    ports = {"a": {"type": "string", "description": f"First{hidden}", "title": hidden * 2_000}}
+    plain = define(
+        "xyz.example.plain@1", description=f"Adds{hidden}", input_schema={"properties": ports}
+    )
+    bad = define("xyz.example.bad@1", input_schema={"properties": {"a": {"const": hidden}}})
+    export = export_tools([plain, bad], system)
+    written = json.dumps(export.document, ensure_ascii=False)
+    assert is_displayable(written)
+    assert "First�" in written
+    assert len(written) < 10_000
+    assert "xyz.example.bad@1 is left out" in export.skipped[0]
+    assert is_displayable(export.skipped[0])
+    assert [str(tool.definition.fqn) for tool in export.tools] == ["xyz.example.plain@1"]

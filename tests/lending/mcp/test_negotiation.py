@@ -138,7 +138,7 @@ async def test_the_version_without_a_handshake_is_spoken_over_http(post):
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
-        ({"host": "evil.example"}, 421),
+        ({"host": "evil.example"}, 403),
         ({"host": "tools.example"}, 200),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "http://localhost:3000"}, 200),

@@ -155,7 +155,7 @@ class Http1:
         self.reader, self.writer = reader, writer
 
     def head(self, path, *headers, method="POST"):
-        lines = [f"{method} {path} HTTP/1.1", "host: a", *headers]
+        lines = [f"{method} {path} HTTP/1.1", "host: localhost", *headers]
         self.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n")
 
 
@@ -359,8 +359,8 @@ async def upload(client, stream, connection_room, left):
     [
         b"",
         b"P",
-        b"GET /once HTTP/1.1\r\nhost: a\r\nx-long: ",
-        b"POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nabc",
+        b"GET /once HTTP/1.1\r\nhost: localhost\r\nx-long: ",
+        b"POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\nabc",
         PREFACE[:20],
         PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, END_STREAM, 1, b"\x82"),
         PREFACE + frame(SETTINGS, 0, 0) + frame(DATA, 0, 1, b"abc")[:-1],
@@ -375,7 +375,7 @@ async def test_who_does_not_end_what_it_begins_is_dropped(app, serve, connect, b
 @pytest.mark.parametrize(
     ("begun", "byte"),
     [
-        (b"GET /once HTTP/1.1\r\nhost: a\r\nx-long: ", b"x"),
+        (b"GET /once HTTP/1.1\r\nhost: localhost\r\nx-long: ", b"x"),
         (PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, 0, 1, b"\x82" * 9)[:-8], b"\x82"),
     ],
 )
@@ -675,9 +675,9 @@ async def test_a_client_has_to_begin_with_its_settings(app, serve, connect, firs
         PREFACE + frame(SETTINGS, 0, 0) + frame(DATA, 0, 0, bytes(70_000))[:9],  # too long
         PREFACE + frame(SETTINGS, 0, 0) + frame(GOAWAY, 0, 0, bytes(8)),
         b"POST / HTTP/9.9\r\n\r\n",
-        b"GET /once HTTP/1.1\r\nhost: a\r\nx: " + b"a" * 20_000,
-        b"POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
-        b"POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n",
+        b"GET /once HTTP/1.1\r\nhost: localhost\r\nx: " + b"a" * 20_000,
+        b"POST /echo HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n",
     ],
 )
 async def test_what_is_malformed_ends_its_own_connection_alone(app, serve, connect, nonsense):
@@ -701,7 +701,7 @@ async def test_what_is_refused_is_not_served_after_all_when_its_client_leaves(ap
 
 async def test_who_is_gone_before_it_is_refused_is_no_error(app, serve, connect, caplog):
     port = await serve(app)
-    head = b"POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"
+    head = b"POST /echo HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port)) as client:
         client.sendall(head + b"1388\r\n" + bytes(5_000) + b"\r\nzz\r\n")
     other = await connect(Http2, port)
@@ -728,7 +728,7 @@ async def test_beyond_its_limit_a_server_drops_clients_that_ask_at_once(app, ser
 def asking(port):
     """A client whose request is there as soon as its connection."""
     client = socket.create_connection(("127.0.0.1", port), timeout=5)
-    client.sendall(b"POST /feed HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n")
+    client.sendall(b"POST /feed HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n")
     return client
 
 

@@ -101,6 +101,8 @@ async def _read_and_respond(backend: Backend, exchange: Exchange) -> Response:
 
 def _response(backend: Backend, head: Head, body: bytes) -> Response:
     method, path = head.method, head.path
+    if refusal := backend.refusal(head):
+        return _json(backend, 403, {"error": refusal})
     if method == "OPTIONS":
         return Response(200, (("content-length", "0"), *PREFLIGHT), b"")
     try:

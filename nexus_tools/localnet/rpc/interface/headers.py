@@ -3,7 +3,8 @@
 Sources: `sui-rpc-api/src/{response,types}.rs`; the Fetch standard, "CORS protocol". Pages of other
 origins may ask everything: a node takes every OPTIONS request for a preflight and lets any origin
 send any header (`sui-node/src/lib.rs`). Responses are shown with all of their headers, since that
-is where the status of a call without any message is.
+is where the status of a call without any message is. `AllowedSources` decides before that which
+pages may ask.
 """
 
 from datetime import UTC, datetime

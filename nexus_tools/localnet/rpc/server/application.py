@@ -14,7 +14,7 @@ from nexus_tools.localnet.rpc.server.call import (
     short_response,
 )
 from nexus_tools.localnet.rpc.server.endpoints import is_conversation
-from nexus_tools.localnet.rpc.server.grpc import GrpcReply, GrpcRequest
+from nexus_tools.localnet.rpc.server.grpc import Form, GrpcReply, GrpcRequest
 
 
 class NodeApplication:
@@ -27,7 +27,7 @@ class NodeApplication:
     def needs_body(self, exchange: Exchange) -> bool:
         """Not to refuse what is no call, nor for the first messages of a conversation."""
         backend, head = self._backend, exchange.head
-        request = GrpcRequest.of(exchange, backend.limits)
+        request = self._call(exchange)
         if request is None:
             return reads_body(backend, head)
         return not is_conversation(backend, head.path)
@@ -35,7 +35,7 @@ class NodeApplication:
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
         """Respond at once to a short call that has come whole, if there is room for that."""
         backend, head = self._backend, exchange.head
-        request = GrpcRequest.of(exchange, backend.limits)
+        request = self._call(exchange)
         if request is None:
             return serve_control(backend, exchange)
         reply = GrpcReply(backend, request.form, exchange)
@@ -50,6 +50,13 @@ class NodeApplication:
         exchange.body.drop()  # while its response waits, it would take room from other requests
         exchange.keep(0 if isinstance(response, RpcError) else len(response))
         return send_response(reply, response, deadline)
+
+    def _call(self, exchange: Exchange) -> GrpcRequest | None:
+        """Return the call that a request is; None for controls, and for pages that are refused."""
+        request = GrpcRequest.of(exchange, self._backend.limits)
+        if request is None or request.form is Form.NATIVE:
+            return request
+        return None if self._backend.refusal(exchange.head) else request
 
     async def _serve(self, exchange: Exchange, request: GrpcRequest, reply: GrpcReply) -> None:
         limit, head = self._backend.limits.calls, exchange.head

@@ -1,5 +1,6 @@
 """A node behind one port: gRPC in all its forms, and the controls."""
 
+from nexus_tools.http_sources import AllowedSources
 from nexus_tools.localnet.http import HttpServer
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.backend import Backend
@@ -12,10 +13,16 @@ from nexus_tools.sui.rpc import load_messages
 class Server(HttpServer):
     """Serves a node on one port. The node is used in the event loop's thread alone."""
 
-    def __init__(self, node: Node, *, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        node: Node,
+        *,
+        limits: Limits | None = None,
+        sources: AllowedSources | None = None,
+    ) -> None:
         limits = limits or Limits()
         json = JsonRenderer(node.machine)
-        self._backend = Backend(node, load_messages(), limits, json)
+        self._backend = Backend(node, load_messages(), limits, json, sources or AllowedSources())
         super().__init__(
             NodeApplication(self._backend),
             connections=limits.connections,

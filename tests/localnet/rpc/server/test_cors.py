@@ -1,10 +1,10 @@
-"""Pages of other origins, as browsers ask for them (Fetch standard, "CORS protocol")."""
+"""Pages of loopback origins, as browsers ask for them (Fetch standard, "CORS protocol")."""
 
 import httpx
 import pytest
 
 INFO = "/sui.rpc.v2.LedgerService/GetServiceInfo"
-ORIGIN = {"origin": "https://dapp.example"}
+ORIGIN = {"origin": "http://localhost:3000"}
 
 
 @pytest.mark.parametrize("path", [INFO, "/v2/gas", "/v1/gas", "/health", "/anything"])

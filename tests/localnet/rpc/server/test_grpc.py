@@ -115,7 +115,7 @@ def test_more_calls_at_once_than_allowed_are_refused(make_client):
         b"",
         b"P",
         b"\0" * 1000,
-        b"GET / HTTP/1.1\r\nHost: x\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n",
         PREFACE,
         PREFACE + b"\xff" * 1000,
         PREFACE + b"\0\0\0\x04\0\0\0\0\0" + b"\0\0\x08\xee\0\0\0\0\x01" + b"\0" * 8,
@@ -149,7 +149,7 @@ def test_more_connections_than_allowed_are_closed_and_closed_ones_do_not_count()
         host, _, port = urlsplit(localnet.url).netloc.partition(":")
 
         def health(connection):
-            connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             return connection.recv(12)
 
         def connect():

@@ -21,7 +21,7 @@ LIST_SERVICES = b"\0\0\0\0\x02\x3a\0"  # list_services (field 7), an empty text
 def request(path, body=EMPTY, *headers, method="POST", version="1.1"):
     lines = [
         f"{method} {path} HTTP/{version}",
-        "host: a",
+        "host: localhost",
         "content-type: application/grpc-web+proto",
         *(headers or (f"content-length: {len(body)}",)),
     ]
@@ -141,7 +141,7 @@ def test_native_grpc_over_http_1_is_told_what_is_served(localnet):
 )
 def test_a_content_type_that_is_not_served_is_refused_before_the_body_ends(dial, refused):
     connection = dial()
-    lines = [f"POST {INFO} HTTP/1.1", "host: a", f"content-type: {refused}"]
+    lines = [f"POST {INFO} HTTP/1.1", "host: localhost", f"content-type: {refused}"]
     connection.sendall("\r\n".join([*lines, "transfer-encoding: chunked"]).encode() + b"\r\n\r\n")
     assert read_to_the_end(connection).startswith(b"HTTP/1.1 415 ")
 
@@ -252,7 +252,7 @@ def test_what_is_refused_behind_a_request_for_a_head_has_a_body(dial):
         bytes(100),
         b"POST / HTTP/9.9\r\n\r\n",
         b"POST / HTTP/1.1\r\n\r\n",
-        b"GET /health HTTP/1.1\r\nhost: a\r\nx: " + b"a" * 20_000,
+        b"GET /health HTTP/1.1\r\nhost: localhost\r\nx: " + b"a" * 20_000,
         request(INFO, b"", "content-length: -1"),
         request(INFO, b"", "content-length: 5", "content-length: 6"),
         request(INFO, b"", "content-length: " + "9" * 19),

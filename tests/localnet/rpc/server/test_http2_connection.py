@@ -49,7 +49,12 @@ class Peer:
 
     def begin(self, path, *more, end=False):
         stream = self.http.get_next_available_stream_id()
-        head = [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "a")]
+        head = [
+            (":method", "POST"),
+            (":scheme", "http"),
+            (":path", path),
+            (":authority", "localhost"),
+        ]
         fields = [*head, ("content-type", "application/grpc"), *more]
         self.http.send_headers(stream, fields, end_stream=end)
         return stream

@@ -28,7 +28,12 @@ class Exchanges:
     def send(self, method, path, *headers, parts=()):
         """A request; with no parts it is only a head, and with None it goes on."""
         stream = self.http.get_next_available_stream_id()
-        head = [(":method", method), (":path", path), (":scheme", "http"), (":authority", "a")]
+        head = [
+            (":method", method),
+            (":path", path),
+            (":scheme", "http"),
+            (":authority", "localhost"),
+        ]
         self.http.send_headers(stream, [*head, *headers], end_stream=parts == ())
         for index, part in enumerate(parts or (), 1):
             self.http.send_data(stream, part, end_stream=index == len(parts))
@@ -139,7 +144,7 @@ def test_a_stream_is_cut_when_the_client_resets_it(exchange):
 
 
 def test_a_preflight_gets_its_response(exchange):
-    headers, body = exchange("OPTIONS", INFO, ("origin", "https://dapp.example"))
+    headers, body = exchange("OPTIONS", INFO, ("origin", "http://localhost:3000"))
     assert headers[":status"] == "200"
     assert headers["access-control-allow-origin"] == "*"
     assert body == b""

@@ -1,0 +1,77 @@
+"""The origins of registered tools and workflows: their owners, and what domains say of them."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from nexus_tools.cli.framework import Selection, Session
+from nexus_tools.cli.tool.proof import ask_domains
+from nexus_tools.domain_proof import DomainProofs, ProofState, asking_domains
+from nexus_tools.errors import NexusError
+from nexus_tools.lending import Lendable, Origin, Origins, Trust
+from nexus_tools.nexus import Nexus
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import ToolFqn
+
+_TRUST = {ProofState.PROVED: Trust.PROVED, ProofState.NOT_PROVED: Trust.NOT_PROVED}
+
+
+class _RegistryOrigins:
+    """Reads owners from the registry. Only domains in `asked`, or below one, are asked.
+
+    A domain learns that somebody looks at its tools: the operator names those that may.
+    """
+
+    def __init__(
+        self,
+        nexus: Nexus,
+        own: Address | None,
+        proofs: DomainProofs | None,
+        asked: Sequence[str],
+    ) -> None:
+        self._nexus = nexus
+        self._own = own
+        self._proofs = proofs
+        self._asked = asked
+        self._known: dict[tuple[str, Address], Trust] = {}
+
+    async def __call__(self, definitions: Sequence[Lendable]) -> Mapping[ToolFqn, Origin]:
+        fqns = [each.fqn for each in definitions]
+        owners = await self._nexus.tools.owners(fqn.unversioned for fqn in fqns)
+        found: dict[ToolFqn, Origin] = {}
+        for fqn in fqns:
+            owner = owners.get(fqn.unversioned)
+            if owner is not None:
+                found[fqn] = Origin(str(owner), await self._trust(fqn.domain, owner))
+        return found
+
+    async def _trust(self, domain: str, owner: Address) -> Trust:
+        if owner == self._own:
+            return Trust.OWN
+        is_asked = any(domain == each or domain.startswith(f"{each}.") for each in self._asked)
+        if self._proofs is None or not is_asked:
+            return Trust.NOT_CHECKED
+        key = domain, owner
+        if key not in self._known:
+            deployment = self._nexus.deployment
+            place = deployment.chain_id, str(deployment.tool_registry)
+            proof = await self._proofs.prove(domain, str(owner), *place)
+            if proof.state not in _TRUST:
+                return Trust.NOT_CHECKED  # the domain may be reachable next time
+            self._known[key] = _TRUST[proof.state]
+        return self._known[key]
+
+
+@asynccontextmanager
+async def registry_origins(
+    session: Session, nexus: Nexus, selection: Selection, ask: bool | None
+) -> AsyncIterator[Origins]:
+    """Tell the origins of what the registry has; `ask` is the option `--ask-domain`."""
+    try:
+        own = session.own_address()
+    except NexusError:  # a server that only reads needs no wallet
+        own = None
+    if not (ask_domains(session) if ask is None else ask):
+        yield _RegistryOrigins(nexus, own, None, ())
+        return
+    async with asking_domains(session.settings.cache_directory / "domains") as proofs:
+        yield _RegistryOrigins(nexus, own, proofs, selection.domains)
