@@ -7,12 +7,22 @@ from itertools import count
 
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.logs import get_logger
+from nexus_tools.units import duration
 
 _log = get_logger("nexus_tools.leader")
 
+# A node may lag behind the network by so much, and this clock is not set back.
+_LAG_MS = 1_000
+_MOST_LAG_MS = 5_000
+_AHEAD = "this Leader's clock was {} ahead of the chain's: it is set back"
+
 
 class ChainClock:
-    """Runs on from the latest time that the chain was seen to have; it never runs backwards."""
+    """Runs on from the latest time that the chain was seen to have.
+
+    Events, which may be old, only move it forward. A reading of the chain's clock moves it back,
+    too, because a localnet can be set back.
+    """
 
     def __init__(self, read_ms: Callable[[], Awaitable[int]], interval_ms: int) -> None:
         self._read_ms = read_ms
@@ -22,6 +32,7 @@ class ChainClock:
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._order = count()
         self._changed = asyncio.Event()
+        self.trouble = ""
 
     def now_ms(self) -> int:
         """The chain's time, as far as it can be known here."""
@@ -30,12 +41,22 @@ class ChainClock:
     def observe(self, timestamp_ms: int) -> None:
         """The chain has reached this time."""
         if timestamp_ms > self.now_ms():
-            self._seen_ms, self._seen_at = timestamp_ms, _now()
-            self._changed.set()
+            self._move(timestamp_ms)
 
     async def refresh(self) -> None:
-        """Read the clock. Raises as a read of the chain does."""
-        self.observe(await self._read_ms())
+        """Read the clock, and follow it. Raises as a read of the chain does."""
+        asked_at_ms = self.now_ms()
+        read_ms = await self._read_ms()
+        self.observe(read_ms)
+        # The answer may have taken long: it is compared with the time of the question.
+        lead_ms = asked_at_ms - read_ms
+        if lead_ms > _LAG_MS:
+            self._move(read_ms)
+        self.trouble = _AHEAD.format(duration(lead_ms)) if lead_ms > _MOST_LAG_MS else ""
+
+    def _move(self, timestamp_ms: int) -> None:
+        self._seen_ms, self._seen_at = timestamp_ms, _now()
+        self._changed.set()
 
     async def wait_until(self, moment_ms: int) -> None:
         """Return when the chain's clock has reached `moment_ms`; needs `run` beside it."""
@@ -55,9 +76,10 @@ class ChainClock:
                 async with asyncio.timeout(self._pause()):
                     await self._changed.wait()
             except TimeoutError:
-                await self._look()
+                await self.look()
 
-    async def _look(self) -> None:
+    async def look(self) -> None:
+        """Read the clock if the node is there."""
         try:
             await self.refresh()
         except UnreachableError:

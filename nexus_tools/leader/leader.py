@@ -11,6 +11,7 @@ from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closing import floor_mist
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.health import health_app, serve_health
 from nexus_tools.leader.heartbeat import Heartbeat
 from nexus_tools.leader.http_client import Resolve
@@ -79,7 +80,7 @@ class Leader:
 
     def problems(self) -> dict[str, str]:
         """What keeps the Leader from its work now, by part; empty if nothing does."""
-        found = {"node": self._heartbeat.trouble}
+        found = {"node": self._heartbeat.trouble, "clock": self._clock.trouble}
         if self._parts is None:
             found["leader"] = "it has not started"
         else:
@@ -152,6 +153,12 @@ class Leader:
             self._traffic,
             self._resolve,
             self._storages,
+            ExecutionAccounts(
+                self._chain.deployment,
+                self.id,
+                self._config.max_unpaid_gas_units,
+                lambda: self._workers.epoch.gas_price,
+            ),
         )
 
     # --- Working
@@ -252,6 +259,9 @@ class Leader:
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
             await self._heartbeat.beat()
+            if not self._heartbeat.trouble:
+                await self._clock.look()
+                await self._workers.look()
             self._readiness.tell(self.problems(), self._heartbeat.code)
 
     def _floor_mist(self, price: int) -> int:

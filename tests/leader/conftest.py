@@ -29,11 +29,12 @@ from nexus_tools.client import (
 from nexus_tools.leader import Leader
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.assignment import assignment
-from nexus_tools.leader.carrier import closing_of
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closer import Closer
+from nexus_tools.leader.closing import closing_of
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Journal
@@ -581,6 +582,12 @@ async def new_bench(
             journal=journal,
             clock=clock,
             metrics=metrics,
+            accounts=ExecutionAccounts(
+                world.deployment,
+                identity.id,
+                config.max_unpaid_gas_units,
+                lambda: workers.epoch.gas_price,
+            ),
         )
         task = asyncio.create_task(closer.run()) if run else None
         try:
