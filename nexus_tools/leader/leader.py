@@ -190,6 +190,7 @@ class Leader:
             background.append(parts.group.create_task(parts.executions.search()))
         watching = parts.group.create_task(self._watch(parts, memory.cursor))
         background.append(parts.group.create_task(self._listen()))
+        background.append(parts.group.create_task(self._look()))
         _log.info("started", leader=str(self._chain.leader), resumed=len(memory.entries))
         self.ready.set()
         try:
@@ -259,10 +260,17 @@ class Leader:
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
             await self._heartbeat.beat()
-            if not self._heartbeat.trouble:
-                await self._clock.look()
-                await self._workers.look()
             self._readiness.tell(self.problems(), self._heartbeat.code)
+
+    async def _look(self) -> None:
+        """Compare the clock with the chain's, and see whether workers can pay again.
+
+        Beside the heartbeat, which finds a connection that is dead: a read may hang on it.
+        """
+        while True:
+            await asyncio.sleep(self._heartbeat.pause_s)
+            await self._clock.look()
+            await self._workers.look()
 
     def _floor_mist(self, price: int) -> int:
         """What a full transaction may need."""

@@ -26,8 +26,8 @@ from nexus_tools.client import (
 )
 from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, UnreachableError
 from nexus_tools.leader.chain import Chain, FoundLeader
-from nexus_tools.leader.closing import floor_mist
 from nexus_tools.leader.transaction_sender import SignedTransaction
+from nexus_tools.leader.worker_funds import DEPOSIT_GAS_MIST, command_to_send, least_mist
 from nexus_tools.logs import get_logger
 from nexus_tools.package import LeaderState
 from nexus_tools.package.move.leader import Leader
@@ -40,9 +40,6 @@ from nexus_tools.sui.type_tag import SUI
 from nexus_tools.units import sui
 
 _log = get_logger("nexus_tools.leader")
-
-# What stays in coins for the gas of what puts the others into the balance.
-_GAS_OF_DEPOSIT_MIST = 10_000_000
 
 
 @dataclass(slots=True, eq=False)
@@ -144,12 +141,12 @@ class Workers:
 
     def _poverty(self) -> str:
         """Why no worker can pay for one closing, and what to do; empty if one can."""
-        least_mist = floor_mist(1, self.epoch.gas_price)
-        if self.richest_mist >= least_mist:
+        needed_mist = least_mist(self.epoch.gas_price)
+        if self.richest_mist >= needed_mist:
             return ""
-        lacking_mist = self._enough_mist(self.epoch.gas_price) + _GAS_OF_DEPOSIT_MIST
-        error = self._not_enough(least_mist, lacking_mist)
-        return f"{error.message}: {error.hint}"
+        lacking_mist = self._enough_mist(self.epoch.gas_price) + DEPOSIT_GAS_MIST
+        command = command_to_send(self._chain.client.network, self.richest, lacking_mist)
+        return f"{self._not_enough(needed_mist).message}: run `{command}`"
 
     # --- Reading
 
@@ -210,12 +207,12 @@ class Workers:
         """
         network = replace(self._chain.client.network, chain_id=self._chain.deployment.chain_id)
         enough_mist = self._enough_mist(self.epoch.gas_price)
-        while worker.balance_mist < enough_mist and worker.in_coins_mist > _GAS_OF_DEPOSIT_MIST:
+        while worker.balance_mist < enough_mist and worker.in_coins_mist > DEPOSIT_GAS_MIST:
             async with SuiClient(network, worker.signer) as client:
                 coins = sorted(each.balance for each in await client.coins(worker.address))
                 largest_mist = sum(coins[-MAX_PAYMENT_COINS:])
                 lacking_mist = enough_mist - worker.balance_mist
-                amount_mist = min(lacking_mist, largest_mist - _GAS_OF_DEPOSIT_MIST)
+                amount_mist = min(lacking_mist, largest_mist - DEPOSIT_GAS_MIST)
                 if amount_mist <= 0:
                     return
                 builder = TransactionBuilder()
@@ -259,10 +256,10 @@ class Workers:
                 self.check()
                 raise self._not_enough(budget_mist)
 
-    def _not_enough(self, budget_mist: int, lacking_mist: int | None = None) -> NexusError:
-        """The error for a budget; `lacking_mist` is what the hint has the operator send."""
+    def _not_enough(self, budget_mist: int) -> NexusError:
         richest = max(self.listed, key=lambda worker: worker.balance_mist)
-        lacking = lacking_mist or budget_mist - richest.balance_mist + _GAS_OF_DEPOSIT_MIST
+        # Faucets and transfers give coins.
+        lacking = budget_mist - richest.balance_mist + DEPOSIT_GAS_MIST
         network = self._chain.client.network
         return NotNowError(
             "not_enough_sui",

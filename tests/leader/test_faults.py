@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import shutil
 import signal
 
@@ -14,6 +15,7 @@ from benchmarks.proxy import Proxy
 from nexus_tools.client import WENT_BACK
 from nexus_tools.leader import Leader
 from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.toolkit import Variant, tool
 
 pytestmark = pytest.mark.anyio
@@ -365,12 +367,40 @@ async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log
     assert log.named("started") == []
 
 
+async def test_leader_calls_no_tool_while_no_worker_can_pay(world, serve_tools, log):
+    identity, balances = await world.new_leader(sui=11), []
+
+    @tool("xyz.example.math.wait@1")
+    async def wait(a: int) -> Number:
+        """Notes what the worker can pay with when it is called."""
+        balances.append((await world.client.balance_parts(identity.key.address)).in_address)
+        return Number(result=a)
+
+    registered = await world.register_tool(wait.definition(await serve_tools(wait)))
+    async with world.client_of(identity.key) as client:
+        builder = TransactionBuilder()
+        amount = (await client.balance(identity.key.address)) - 9_000_000
+        builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], identity.id)
+        await client.execute(builder)
+    [wanted] = await world.request(registered, {"a": 7})
+    async with asyncio.timeout(TIMEOUT_S), world.running(identity, heartbeat_ms=10) as leader:
+        problem = (await log.wait_for("not_ready"))["workers"]
+        command = re.search(r"`nexus-tools wallet transfer (0x\w+) ([\d.]+) -n localnet`", problem)
+        assert command[1] == str(identity.key.address)
+        world.localnet.fund(identity.key.address, round(float(command[2]) * 10**9))
+        assert await results(world, [wanted]) == [7]
+        assert leader.problems() == {}
+    [balance] = balances
+    # A closing takes 1 000 units of gas at least, at 1 000 MIST.
+    assert balance >= 1_000_000
+
+
 async def test_a_leader_that_has_no_time_leaves_the_invocation_to_its_backup(world, waiting, log):
-    waiting, called, goes_on = waiting
+    waiting, _, goes_on = waiting
     busy, backup = await world.new_leader("busy"), await world.new_leader("backup")
-    async with world.running(busy, closing_margin_ms=24_500):
+    # Two windows of 25 s: with such a margin no time is left from the beginning.
+    async with world.running(busy, closing_margin_ms=50_000):
         ids = await world.request(waiting, {"a": 7}, leaders=[busy.id, backup.id])
-        await called.wait()
         assert (await log.wait_for("too_late"))["invocation"] == str(ids[0])
     assert not (await world.invocations.get(ids[0])).is_closed
     goes_on.set()

@@ -10,6 +10,7 @@ from nexus_tools import units
 from nexus_tools.cli.collateral import suspensions
 from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
 from nexus_tools.cli.framework import Session
+from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.tool_health import healths
 from nexus_tools.errors import NexusError
 
@@ -114,6 +115,8 @@ async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Findi
     yield await _upgrades(session, client, deployment)
     async for finding in _tools(session, client, deployment):
         yield finding
+    async for finding in _leaders(session, client, deployment):
+        yield finding
 
 
 async def _upgrades(session: Session, client: "SuiClient", deployment: "Deployment") -> Finding:
@@ -156,3 +159,24 @@ async def _tools(
         yield ok("tools", "you have no active tool here")
     elif not any(problems):
         yield ok("tools", f"{units.count(len(active), 'active tool')} of yours can be invoked")
+
+
+async def _leaders(
+    session: Session, client: "SuiClient", deployment: "Deployment"
+) -> AsyncIterator[Finding]:
+    """The wallet's leaders whose workers cannot pay for gas."""
+    from nexus_tools.registry import LeaderRegistry
+
+    try:
+        owner = session.settings.locate_account(session.wallet_name).what.address
+    except NexusError:
+        return  # said already
+    leaders = await LeaderRegistry(client, deployment).owned_by(owner)
+    active = [each for each in leaders if each.is_active]
+    poor = await shortages(client, active)
+    for each in poor:
+        yield problem("leader", each.message, each.remedy)
+    if not active:
+        yield ok("leader", "you have no active leader here")
+    elif not poor:
+        yield ok("leader", f"{units.count(len(active), 'active leader')} of yours can pay for gas")
