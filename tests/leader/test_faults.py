@@ -165,6 +165,7 @@ async def test_a_node_of_another_chain_is_not_believed_and_the_right_one_is_gone
             # The other chain has no such invocation, and none of the Leader's coins.
             ids = await world.request(add, {"a": 20, "b": 22})
             assert "not " + world.deployment.chain_id in leader.problems()["node"]
+            assert "start the Leader again" in leader.problems()["node"]
             proxy.target = right
             proxy.reset()
             assert await results(world, ids) == [42]

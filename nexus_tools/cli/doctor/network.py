@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from nexus_tools.errors import NexusError
 if TYPE_CHECKING:
     from nexus_tools.client import SuiClient
     from nexus_tools.package import Deployment
+    from nexus_tools.package.move.leader import Leader
 
 _NODE_TIMEOUT_S = 4.0
 _CHECK_TIMEOUT_S = 5.0
@@ -115,8 +116,6 @@ async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Findi
     yield await _upgrades(session, client, deployment)
     async for finding in _tools(session, client, deployment):
         yield finding
-    async for finding in _leaders(session, client, deployment):
-        yield finding
 
 
 async def _upgrades(session: Session, client: "SuiClient", deployment: "Deployment") -> Finding:
@@ -147,8 +146,11 @@ async def _tools(
         return  # said already
     tools = await ToolRegistry(client, deployment).list(ToolFilter(owner=owner))
     leaders = LeaderRegistry(client, deployment)
-    for each in await suspensions(leaders, [*tools, *await leaders.owned_by(owner)]):
+    owned = await leaders.owned_by(owner)
+    for each in await suspensions(leaders, [*tools, *owned]):
         yield problem("suspended", each.message, each.remedy)
+    async for finding in _leaders(client, owned):
+        yield finding
     active = [tool for tool in tools if tool.is_active][:_MAX_TOOLS]
     problems = await healths(active)
     for tool, wrong in zip(active, problems, strict=True):
@@ -161,18 +163,9 @@ async def _tools(
         yield ok("tools", f"{units.count(len(active), 'active tool')} of yours can be invoked")
 
 
-async def _leaders(
-    session: Session, client: "SuiClient", deployment: "Deployment"
-) -> AsyncIterator[Finding]:
-    """The wallet's leaders whose workers cannot pay for gas."""
-    from nexus_tools.registry import LeaderRegistry
-
-    try:
-        owner = session.settings.locate_account(session.wallet_name).what.address
-    except NexusError:
-        return  # said already
-    leaders = await LeaderRegistry(client, deployment).owned_by(owner)
-    active = [each for each in leaders if each.is_active]
+async def _leaders(client: "SuiClient", owned: "Sequence[Leader]") -> AsyncIterator[Finding]:
+    """Which of the wallet's leaders have no worker that can pay for gas."""
+    active = [each for each in owned if each.is_active]
     poor = await shortages(client, active)
     for each in poor:
         yield problem("leader", each.message, each.remedy)
