@@ -11,9 +11,10 @@ from nexus_tools.units import duration
 
 _log = get_logger("nexus_tools.leader")
 
-# A node may lag behind the network by so much, and this clock is not set back.
+# A node may lag behind by so much for good, and by so much until its next checkpoint, for example
+# after a restart.
 _LAG_MS = 1_000
-_MOST_LAG_MS = 5_000
+_MOST_LAG_MS = 10_000
 _AHEAD = "this Leader's clock was {} ahead of the chain's: it is set back"
 
 
@@ -32,6 +33,7 @@ class ChainClock:
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._order = count()
         self._changed = asyncio.Event()
+        self._is_behind = False
         self.trouble = ""
 
     def now_ms(self) -> int:
@@ -47,10 +49,14 @@ class ChainClock:
         """Read the clock, and follow it. Raises as a read of the chain does."""
         asked_at_ms = self.now_ms()
         read_ms = await self._read_ms()
+        if not self._seen_ms:
+            self._move(read_ms)
+            return
         self.observe(read_ms)
         # The answer may have taken long: it is compared with the time of the question.
         lead_ms = asked_at_ms - read_ms
-        if lead_ms > _LAG_MS:
+        was_behind, self._is_behind = self._is_behind, lead_ms > _LAG_MS
+        if self._is_behind and (was_behind or lead_ms > _MOST_LAG_MS):
             self._move(read_ms)
         self.trouble = _AHEAD.format(duration(lead_ms)) if lead_ms > _MOST_LAG_MS else ""
 

@@ -138,7 +138,14 @@ _REASONS: dict[int, FailureReason] = {
     Problem.ALREADY_RUNNING.status: FailureReason.TIMED_OUT,
 }
 
-EXPLAINED = frozenset((Problem.INPUT_INVALID.status, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN))
+EXPLAINED = frozenset(
+    (
+        Problem.INPUT_INVALID.status,
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.FORBIDDEN,
+        Problem.TIMED_OUT.status,
+    )
+)
 """What a response with such a status means is said by the `code` of its problem document."""
 
 

@@ -139,3 +139,13 @@ async def test_a_slow_answer_of_a_node_sets_no_clock_back():
     await asked
     assert clock.now_ms() >= 1_100_000
     assert clock.trouble == ""
+
+
+async def test_a_short_lag_is_followed_when_it_stays(chain):
+    clock = ChainClock(chain.read, interval_ms=10)
+    await clock.refresh()
+    chain.time_ms -= 5_000
+    await clock.refresh()
+    assert clock.now_ms() >= chain.time_ms + 5_000
+    await clock.refresh()
+    assert clock.now_ms() < chain.time_ms + 5_000

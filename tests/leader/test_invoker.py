@@ -102,6 +102,15 @@ async def test_a_422_is_about_the_input_unless_it_says_that_it_is_about_the_key(
     assert result.reason is reason
 
 
+async def test_a_tool_whose_own_time_is_over_is_asked_once(
+    make_invoker, make_call, serve_bytes, respond
+):
+    server = await serve_bytes(respond(504, b'{"code": "timed_out"}'))
+    result = await make_invoker().invoke(make_call(server.url))
+    assert result == Failure(FailureReason.TIMED_OUT, "the tool ran out of its own time: 504")
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize("status", [409, 429, 502, 503, 504])
 async def test_a_busy_tool_is_asked_again_with_the_same_key(
     make_invoker, make_call, serve_bytes, respond, status
