@@ -22,12 +22,18 @@ class ChainClock:
     """Runs on from the latest time that the chain was seen to have.
 
     Events, which may be old, only move it forward. A reading of the chain's clock moves it back,
-    too, because a localnet can be set back.
+    too, because a localnet can be set back; if it moves far, `note_set_back` is called.
     """
 
-    def __init__(self, read_ms: Callable[[], Awaitable[int]], interval_ms: int) -> None:
+    def __init__(
+        self,
+        read_ms: Callable[[], Awaitable[int]],
+        interval_ms: int,
+        note_set_back: Callable[[], None] = lambda: None,
+    ) -> None:
         self._read_ms = read_ms
         self._interval = interval_ms / 1000
+        self._note_set_back = note_set_back
         self._seen_ms = 0
         self._seen_at = 0.0
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
@@ -58,7 +64,10 @@ class ChainClock:
         was_behind, self._is_behind = self._is_behind, lead_ms > _LAG_MS
         if self._is_behind and (was_behind or lead_ms > _MOST_LAG_MS):
             self._move(read_ms)
-        self.trouble = _AHEAD.format(duration(lead_ms)) if lead_ms > _MOST_LAG_MS else ""
+        self.trouble = ""
+        if lead_ms > _MOST_LAG_MS:
+            self.trouble = _AHEAD.format(duration(lead_ms))
+            self._note_set_back()
 
     def _move(self, timestamp_ms: int) -> None:
         self._seen_ms, self._seen_at = timestamp_ms, _now()

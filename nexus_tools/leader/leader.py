@@ -63,7 +63,9 @@ class Leader:
         self._chain = Chain(client, deployment, leader)
         self._workers = Workers(self._chain, signers, self._enough_mist)
         self._traffic = SignedTraffic.load(config, leader)
-        self._clock = ChainClock(client.now_ms, config.clock_interval_ms)
+        self._clock = ChainClock(
+            client.now_ms, config.clock_interval_ms, self._chain.note_went_back
+        )
         self._resolve = resolve
         self._storages = storages or {}
         self._stopping = asyncio.Event()

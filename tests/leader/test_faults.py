@@ -368,6 +368,20 @@ async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log
     assert log.named("started") == []
 
 
+async def test_leader_follows_a_chain_that_is_set_back_across_an_advance(world, add):
+    identity = await world.new_leader()
+    async with world.running(identity, **QUICK):
+        assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
+        snapshot = world.localnet.snapshot()
+        world.localnet.advance_clock(86_400_000)
+        assert await results(world, await world.request(add, {"a": 20, "b": 22})) == [42]
+        world.localnet.revert(snapshot)
+        async with world.again() as after:
+            # The same request has the same id as the one that was settled.
+            assert await results(after, await after.request(add, {"a": 20, "b": 22})) == [42]
+            assert await results(after, await after.request(add, {"a": 3, "b": 4})) == [7]
+
+
 async def test_leader_calls_no_tool_while_no_worker_can_pay(world, serve_tools, log):
     identity, balances = await world.new_leader(sui=11), []
 
