@@ -227,6 +227,7 @@ class Closer:
             _log.warning("unprofitable", invocation=str(invocation))
             if closing.fail_fee_mist and isinstance(closing.outcome, Answer):
                 closing.fail_with(failure(FailureReason.REFUSED, _UNPROFITABLE))
+                self._metrics.failed.labels(FailureReason.REFUSED.value).inc()
                 await self._journal.known(invocation, closing.outcome)
             else:
                 await self._note_closed(held, {closing: Closed.MISSED})

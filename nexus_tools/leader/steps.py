@@ -133,24 +133,25 @@ class Steps:
     async def _take(self, found: FoundExecution, todos: list[Todo]) -> Taken:
         """Do what can be done of it; what the chain refuses is left out, one by one."""
         refused: dict[Todo, int] = {}
-        later: dict[Todo, int] = {}
+        later: list[Todo] = []
         now_ms = self._clock.now_ms()
         while todos:
             plan = await self._planned(found, todos)
             if plan.is_empty:
-                return Taken(plan.left | refused | later, is_refused=bool(refused))
+                left = plan.left | refused | dict.fromkeys(later, now_ms)
+                return Taken(left, is_refused=bool(refused))
             await self._fit(plan)
             events = await self._send(found, plan)
-            if events is None and len(todos) > 1:
-                # Gas rises faster than what is done: fewer may pay.
-                middle = len(todos) // 2
-                later |= dict.fromkeys(todos[middle:], now_ms)
-                todos = todos[:middle]
-                continue
             if events is None:
-                _log.warning("unprofitable", execution=str(found.execution.id))
-                refused |= dict.fromkeys(todos, now_ms)
-                break
+                # Gas rises faster than the number of steps: fewer may pay.
+                middle = len(todos) // 2
+                later = todos[middle:] + later
+                todos = todos[:middle]
+                if not todos:
+                    _log.warning("unprofitable", execution=str(found.execution.id))
+                    refused[later.pop(0)] = now_ms
+                    todos, later = later, []
+                continue
             if isinstance(events, ExecutionFailure):
                 guilty = plan.todos_of(events.command) or todos
                 told = {"execution": str(found.execution.id), "error": str(events.error)}
@@ -161,9 +162,9 @@ class Steps:
             is_short = any(isinstance(event, moves.ExecutionShort) for event in events)
             # Short of funds nothing is left to do, until some come.
             left = {} if is_short else await self._left(found, plan, events)
-            done = plan.left | left | refused | later
+            done = plan.left | left | refused | dict.fromkeys(later, now_ms)
             return Taken(done, is_refused=bool(refused), is_short=is_short)
-        return Taken(refused | later, is_refused=True)
+        return Taken(refused | dict.fromkeys(later, now_ms), is_refused=True)
 
     async def _fit(self, plan: StepPlan) -> None:
         """Leave as much for later as no worker can pay, its coins included."""

@@ -1,6 +1,7 @@
 """Servers that are as tools are, good and bad, on loopback ports; and what calls them."""
 
 import asyncio
+import logging
 import secrets
 import shutil
 import socket
@@ -280,6 +281,48 @@ def logged():
     structlog.configure()
     with structlog.testing.capture_logs() as lines:
         yield lines
+    structlog.reset_defaults()
+
+
+class Log:
+    """What is logged, in order, and a way to wait for it."""
+
+    def __init__(self):
+        self.entries = []
+        self._grown = asyncio.Event()
+
+    def __call__(self, _logger, method, entry):
+        self.entries.append(entry | {"level": method})
+        self._grown.set()
+        raise structlog.DropEvent
+
+    async def wait_for(self, event, count=1):
+        async with asyncio.timeout(TIMEOUT_S):
+            while len(self.named(event)) < count:
+                self._grown.clear()
+                await self._grown.wait()
+        return self.named(event)[count - 1]
+
+    def named(self, event):
+        return [entry for entry in self.entries if entry["event"] == event]
+
+    @property
+    def readiness(self):
+        """What was said about readiness."""
+        return [e["event"] for e in self.entries if e["event"] in ("not_ready", "ready")]
+
+    @property
+    def warnings(self):
+        return [e["event"] for e in self.entries if e["level"] in ("warning", "error")]
+
+
+@pytest.fixture
+async def log():
+    found = Log()
+    structlog.configure(
+        processors=[found], wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
+    )
+    yield found
     structlog.reset_defaults()
 
 

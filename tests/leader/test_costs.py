@@ -205,16 +205,19 @@ async def test_usual_inputs_are_read_and_paid(world, signed):
     assert read == [100]
 
 
-async def test_many_regions_cost_the_leader_nothing(world):
+async def test_many_regions_cost_the_leader_nothing(world, log):
     """Going on costs more than it pays: the outcome is closed, and its owner may go on."""
     leader = await world.new_leader()
+
+    async def postponed(execution):
+        await first_closing(world, execution, InvocationSettled)
+        assert (await log.wait_for("unprofitable"))["execution"] == str(execution)
+
     async with serving(ToolServer([source, small])) as url:
         for each in (source, small):
             await world.register_tool(each.definition(f"{url}/{each.fqn}"))
         gained = await carried(
-            *(world, leader, fanned(30), {"size": 0, "count": 2}),
-            until=partial(first_closing, world, kind=InvocationSettled),
-            max_steps=1,
+            *(world, leader, fanned(30), {"size": 0, "count": 2}), until=postponed, max_steps=1
         )
     assert gained > 0
 
