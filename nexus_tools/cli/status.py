@@ -14,6 +14,7 @@ from nexus_tools.cli.collateral import (
     suspensions,
 )
 from nexus_tools.cli.framework import Output, Session, reads
+from nexus_tools.cli.leader.funds import Shortage, shortages
 from nexus_tools.cli.offer import offers_to
 from nexus_tools.errors import NotFoundError
 
@@ -86,7 +87,7 @@ async def command(session: Session) -> None:
     `pending`, `closed`, `leaders`, `offers` that wait for you to accept them, and `next`: what to
     do first where there is nothing yet.
     """
-    slashed: Sequence[Suspension] = ()
+    warnings: Sequence[Suspension | Shortage] = ()
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
     try:
         account = session.settings.locate_account(session.wallet_name).what
@@ -94,7 +95,7 @@ async def command(session: Session) -> None:
         async with session.nexus(signing=False) as nexus:
             with session.output.progress("reading the registries"):
                 now_ms = await nexus.client.now_ms()
-                found, slashed = await _read(nexus, account.address, now_ms)
+                found, warnings = await _read(nexus, account.address, now_ms)
                 document |= found
     except NotFoundError as error:
         if error.code not in ("wallet_empty", "package_not_published"):
@@ -108,13 +109,13 @@ async def command(session: Session) -> None:
     if session.output.as_json:
         session.output.document(document)
     else:
-        _print(session.output, document, slashed, now_ms)
+        _print(session.output, document, warnings, now_ms)
 
 
 async def _read(
     nexus: "Nexus", address: "Address", now_ms: int
-) -> tuple[dict[str, Any], Sequence[Suspension]]:
-    """All of it, with parallel reads, and what of it is suspended."""
+) -> tuple[dict[str, Any], Sequence[Suspension | Shortage]]:
+    """Read all of it in parallel, and what of it is suspended or cannot pay for gas."""
     from nexus_tools.cli.invocation import invocation_document
     from nexus_tools.cli.leader.record import leader_document
     from nexus_tools.registry import ToolFilter
@@ -128,8 +129,10 @@ async def _read(
         invocations.closings(address, _LAST),
         offers_to(nexus, address),
     )
-    tools, slashed = await asyncio.gather(
-        _tools(own_tools, now_ms), suspensions(nexus.tools, [*own_tools, *own_leaders])
+    tools, slashed, poor = await asyncio.gather(
+        _tools(own_tools, now_ms),
+        suspensions(nexus.tools, [*own_tools, *own_leaders]),
+        shortages(nexus.client, own_leaders),
     )
     leaders = [leader_document(each, now_ms) for each in own_leaders]
     pending = [each for each in requested if not each.is_closed]
@@ -147,7 +150,7 @@ async def _read(
         "leaders": leaders,
         "offers": offers,
     }
-    return document, slashed
+    return document, (*slashed, *poor)
 
 
 async def _tools(tools: "Sequence[Tool]", now_ms: int) -> list[dict[str, Any]]:
@@ -185,7 +188,10 @@ def _closed(step: "Step") -> dict[str, Any]:
 
 
 def _print(
-    output: Output, document: dict[str, Any], slashed: Sequence[Suspension], now_ms: int
+    output: Output,
+    document: dict[str, Any],
+    warnings: Sequence[Suspension | Shortage],
+    now_ms: int,
 ) -> None:
     head = {key: document[key] for key in ("network", "wallet", "address")}
     output.record(head | units.in_words(document["money"]))
@@ -203,7 +209,7 @@ def _print(
     for rows, columns, empty in tables:
         output.note("")
         output.table(rows, columns, empty=empty, as_records=as_records)
-    for each in slashed:
+    for each in warnings:
         output.warn(str(each))
     if document["next"]:
         output.note(f"\nnext: {document['next']}")

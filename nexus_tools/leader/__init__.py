@@ -23,6 +23,7 @@ from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.remote_values import Fetch, urls_and_functions
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.tool_call import ToolCall
+from nexus_tools.leader.worker_funds import command_to_send, least_mist, usable_mist
 
 __all__ = [
     "LOOPBACK",
@@ -44,10 +45,13 @@ __all__ = [
     "SignedTraffic",
     "SystemResolver",
     "ToolCall",
+    "command_to_send",
     "exchange",
     "guarded_client",
+    "least_mist",
     "make_room",
     "not_ready",
     "stage_of",
     "urls_and_functions",
+    "usable_mist",
 ]

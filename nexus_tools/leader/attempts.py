@@ -23,7 +23,7 @@ from nexus_tools.registry import (
     closed_with,
 )
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import Shared
+from nexus_tools.sui.object import MoveObject, Shared
 from nexus_tools.sui.transaction import ObjectArgument, SharedObject
 from nexus_tools.tool import Failure, FailureReason, Outcome
 
@@ -98,13 +98,14 @@ class Attempts:
             found.execution.object_id: found.execution,
             found.dag: found.workflow.argument,
         }
-        sources = await self._chain.objects(found.sources)
+        sources, source_bytes = await self._chain.objects(found.sources), 0
         for place, value in zip(found.sources, sources, strict=True):
             if value is None or not isinstance(value.owner, Shared):
                 return None
             named[place] = SharedObject(place, value.owner.initial_version, mutable=False)
+            source_bytes += len(value.data.contents) if isinstance(value.data, MoveObject) else 0
         run = AttemptOfRun(found.execution.object_id, found.dag, found.sources)
-        return SignedInputs(run, named)
+        return SignedInputs(run, named, source_bytes)
 
     async def possible(
         self, workflow: CarriedWorkflow, steps: tuple[ExecutionStep, ...]

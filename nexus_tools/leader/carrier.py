@@ -7,19 +7,22 @@ from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.attempts import Attempts
 from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool, closed_of
 from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.closing import Closing
+from nexus_tools.leader.closing import closing_of
 from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.end import Closed, End
+from nexus_tools.leader.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Entry, Journal
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.on_chain_calls import OnChainCalls
+from nexus_tools.leader.settling_probe import SettlingProbe
 from nexus_tools.leader.tool_call import RunInputs, ToolCalls
+from nexus_tools.leader.workers import Workers
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package.move.invocation import Invocation
-from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, outcome_bytes
+from nexus_tools.tool import Failure, FailureReason, Outcome
 
 _log = get_logger("nexus_tools.leader")
 
@@ -37,23 +40,29 @@ class Carrier:
         *,
         journal: Journal,
         clock: ChainClock,
+        workers: Workers,
         attempts: Attempts,
         tool_calls: ToolCalls,
         on_chain_calls: OnChainCalls,
         invoker: Invoker,
         queue: ClosingQueue,
         metrics: LeaderMetrics,
+        accounts: ExecutionAccounts,
+        probe: SettlingProbe,
     ) -> None:
         self._config = config
         self._chain = chain
         self._journal = journal
         self._clock = clock
+        self._workers = workers
         self._attempts = attempts
         self._tool_calls = tool_calls
         self._on_chain_calls = on_chain_calls
         self._invoker = invoker
         self._queue = queue
         self._metrics = metrics
+        self._accounts = accounts
+        self._probe = probe
 
     async def carry(self, entry: Entry) -> End:
         """How the invocation was closed for this leader; the journal knows it, too.
@@ -63,13 +72,16 @@ class Carrier:
         assignment = entry.assignment
         while True:
             try:
-                return await self._carry(entry)
+                end = await self._carry(entry)
             except NexusError as error:
                 if error.code == "journal_failed":
                     raise
                 self._note_trouble(assignment, error)
             except Exception as error:  # noqa: BLE001 - one invocation must not end the daemon
                 self._note_trouble(assignment, error)
+            else:
+                self._accounts.closed(assignment.invocation)
+                return end
             await self._pause()
 
     def _note_trouble(self, assignment: Assignment, error: Exception) -> None:
@@ -79,18 +91,23 @@ class Carrier:
     async def _carry(self, entry: Entry) -> End:
         assignment = entry.assignment
         await self._clock.wait_until(assignment.opens_at_ms)
+        if self._left_ms(assignment) <= 0:
+            await self._clock.refresh()  # it may have been set back
         found = await self._read(assignment)
         if isinstance(found, Closed):
             return await self._close(assignment, found)
         invocation, tool = found
         outcome = entry.outcome
+        if outcome is None and not self._accounts.allows_failure(invocation.invocation):
+            _log.warning("unprofitable", invocation=str(assignment.invocation))
+            return await self._close(assignment, Closed.MISSED)
         if outcome is None and tool is not None and tool.tool.definition.function is not None:
             called = await self._call_on_chain(assignment, invocation, tool)
             if isinstance(called, End):
                 return called
             outcome = await self._known(assignment, called)
         elif outcome is None:
-            outcome = await self._outcome(assignment, invocation.invocation, tool)
+            outcome = await self._outcome(assignment, invocation, tool)
         if outcome is None:
             return await self._close(assignment, Closed.MISSED)
         closing = closing_of(assignment, outcome, invocation)
@@ -140,11 +157,13 @@ class Carrier:
     # --- Calling the tool
 
     async def _outcome(
-        self, assignment: Assignment, invocation: Invocation, tool: FoundTool | None
+        self, assignment: Assignment, invocation: FoundInvocation, tool: FoundTool | None
     ) -> Outcome | None:
         """What the invocation came to; None if this leader was too late to know."""
-        now_ms = self._clock.now_ms()
-        left_ms = assignment.outcome_by_ms(now_ms, self._config.closing_margin_ms) - now_ms
+        # Nobody pays a tool whose answer cannot be closed.
+        while self._workers.trouble and self._left_ms(assignment) > 0:
+            await self._pause()
+        left_ms = self._left_ms(assignment)
         outcome = await self._call(assignment, invocation, tool, left_ms / 1000)
         if outcome is None and assignment.is_last:
             # To say so ends the requester's wait; a leader behind this one could still succeed.
@@ -153,6 +172,11 @@ class Carrier:
             _log.warning("too_late", invocation=str(assignment.invocation))
             return None
         return await self._known(assignment, outcome)
+
+    def _left_ms(self, assignment: Assignment) -> int:
+        """How long the tool may take from now on."""
+        now_ms = self._clock.now_ms()
+        return assignment.outcome_by_ms(now_ms, self._config.closing_margin_ms) - now_ms
 
     async def _known(self, assignment: Assignment, outcome: Outcome) -> Outcome:
         """Write an outcome down before it goes to the chain."""
@@ -185,14 +209,16 @@ class Carrier:
     async def _call(
         self,
         assignment: Assignment,
-        invocation: Invocation,
+        found: FoundInvocation,
         tool: FoundTool | None,
         seconds: float,
     ) -> Outcome | None:
-        run = await self._run(invocation)
+        run = await self._run(found.invocation)
         if isinstance(run, Failure):
             return run
-        making = self._tool_calls.making(assignment, invocation, tool, seconds, run)
+        if run is not None and (refusal := await self._probe.refusal(assignment, found, run)):
+            return refusal
+        making = self._tool_calls.making(assignment, found.invocation, tool, seconds, run)
         async with making as call:
             if isinstance(call, Failure):
                 return call
@@ -201,10 +227,3 @@ class Carrier:
 
 
 _NO_TIME = "the leader found no time to call the tool in its window"
-
-
-def closing_of(assignment: Assignment, outcome: Outcome, invocation: FoundInvocation) -> Closing:
-    """An outcome as it goes to the chain."""
-    stored = outcome_bytes(outcome) if isinstance(outcome, Answer) else 0
-    input_bytes = invocation.invocation.inputs.size()
-    return Closing(assignment, outcome, stored, input_bytes, invocation.argument)

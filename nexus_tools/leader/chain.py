@@ -52,6 +52,13 @@ class FoundExecution:
     argument: SharedObject
 
 
+WRONG_CHAIN_HINT = (
+    "a localnet that was started anew is another chain: publish the package there, register the"
+    " leader, and start the Leader again"
+)
+"""The next step of an operator whose node has another chain than the deployment."""
+
+
 class Chain:
     """The chain as one leader sees it. Every method may raise `UnreachableError`.
 
@@ -78,7 +85,7 @@ class Chain:
             raise UsageError(
                 "wrong_chain",
                 f"the deployment is of the chain {self.deployment.chain_id}, the node of {found}",
-                hint="a localnet that was reset is another chain: deploy anew",
+                hint=WRONG_CHAIN_HINT,
             )
         self.client.connection.chain_id = found
 

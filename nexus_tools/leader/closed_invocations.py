@@ -49,7 +49,7 @@ class ClosedInvocations:
                 invocation=str(assignment.invocation),
                 how=end.closed.value,
                 **_in_words(end),
-                ms=self._now_ms() - assignment.opens_at_ms,
+                ms=max(0, self._now_ms() - assignment.opens_at_ms),
             )
 
     def end(self) -> None:

@@ -3,7 +3,8 @@
 An invocation is in one transaction at a time. What was closed meanwhile, or is too late, is passed
 over by the chain, and asked about afterwards. A transaction that fails does so as a whole: those
 that are closed are done with, the one whose command failed waits a little, the others go on. After
-a failed execution transactions are simulated first, so that it costs gas once.
+a failed execution transactions are simulated first, so that it costs gas once. One that goes on
+with executions is always simulated: it is not sent if it costs more than it pays.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 
 from nexus_tools.bindings.runtime import MoveError
-from nexus_tools.client import Executed, simulate_transaction
+from nexus_tools.client import Executed, Simulated, simulate_transaction
 from nexus_tools.errors import NexusError, NotNowError, RefusedOnChainError, UnreachableError
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
@@ -19,7 +20,9 @@ from nexus_tools.leader.closing import Closing, ClosingBatch
 from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.end import Closed
+from nexus_tools.leader.execution_accounts import ExecutionAccounts, margin_mist
 from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.transaction_sender import TransactionSender
 from nexus_tools.leader.workers import Worker, Workers
@@ -28,6 +31,7 @@ from nexus_tools.package import parse_event
 from nexus_tools.package.move import invocation as moves
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure, MoveAbort
+from nexus_tools.tool import Answer, FailureReason
 
 _log = get_logger("nexus_tools.leader")
 
@@ -50,6 +54,7 @@ class Closer:
         journal: Journal,
         clock: ChainClock,
         metrics: LeaderMetrics,
+        accounts: ExecutionAccounts,
     ) -> None:
         self._config = config
         self._chain = chain
@@ -57,6 +62,7 @@ class Closer:
         self._journal = journal
         self._clock = clock
         self._metrics = metrics
+        self._accounts = accounts
         self._sender = TransactionSender(chain.client, config.trouble_pause_ms)
         self._trouble = ""
         # What the last failures taught: whether a closing is simulated before it is sent, by what
@@ -178,12 +184,15 @@ class Closer:
         kind, budget_mist = batch.build(), self._budget_mist(batch)
         started = perf_counter()
         try:
-            if self._wary or batch.goes_on:
+            if self._wary or batch.is_uncertain:
                 connection = self._chain.client.connection
                 draft = self._workers.draft(worker, kind, budget_mist)
-                status = (await simulate_transaction(connection, draft)).effects.status
+                simulated = await simulate_transaction(connection, draft)
+                status = simulated.effects.status
                 if isinstance(status, ExecutionFailure):
                     return await self._after_failure(batch, status, held)
+                if not self._is_covered(worker, simulated, held):
+                    return await self._have_less(held)
             executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
         except UnreachableError:
             raise
@@ -193,10 +202,35 @@ class Closer:
         repaid_mist = worker.repaid_mist(executed, sum(self._fees_mist(executed).values()))
         self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
         worker.learn(executed)
+        self._accounts.note([one.execution for one in held], worker, executed)
         status = executed.effects.status
         if isinstance(status, ExecutionFailure):
             return await self._after_failure(batch, status, held)
         return await self._after_success(executed, held)
+
+    # --- What does not pay
+
+    def _is_covered(self, worker: Worker, simulated: Simulated, held: Sequence[Closing]) -> bool:
+        """Return whether a batch pays for itself; a single execution may owe a little."""
+        execution = held[0].execution
+        if len(held) == 1 and execution is not None:
+            return self._accounts.covers(execution, worker, simulated)
+        return len(held) == 1 or margin_mist(worker, simulated) >= 0
+
+    async def _have_less(self, held: list[Closing]) -> None:
+        """Have the next transaction cost less: fewer closings, less that follows, no answer."""
+        if len(held) > 1:
+            self._halve(held)
+        elif not _reduced(held):
+            [closing] = held
+            invocation = closing.assignment.invocation
+            _log.warning("unprofitable", invocation=str(invocation))
+            if closing.fail_fee_mist and isinstance(closing.outcome, Answer):
+                closing.fail_with(failure(FailureReason.REFUSED, _UNPROFITABLE))
+                self._metrics.failed.labels(FailureReason.REFUSED.value).inc()
+                await self._journal.known(invocation, closing.outcome)
+            else:
+                await self._note_closed(held, {closing: Closed.MISSED})
 
     # --- What was executed
 
@@ -324,6 +358,9 @@ class Closer:
         for closing, how in closed.items():
             closing.close(how)
             held.remove(closing)
+
+
+_UNPROFITABLE = "to settle this answer costs more gas than it pays"
 
 
 def _reduced(held: Sequence[Closing], execution: Address | None = None) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.chain import FoundInvocation
 from nexus_tools.leader.continuation import Continuation, arguments, following
 from nexus_tools.leader.end import Closed
 from nexus_tools.leader.step_costs import cost_mist
@@ -14,7 +15,7 @@ from nexus_tools.registry import MAX_STEPS, AttemptOfRun, add_advance, add_outco
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import MAX_PURE_BYTES, TransactionBuilder
 from nexus_tools.sui.transaction import ObjectArgument, ProgrammableTransaction, SharedObject
-from nexus_tools.tool import Answer, Failure, Outcome
+from nexus_tools.tool import Answer, Failure, Outcome, outcome_bytes
 
 # Ids, versions and indices of one closing in the bytes of a transaction, of one port, and of a
 # signature with its key.
@@ -41,12 +42,23 @@ _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
 _STORAGE_PER_INPUT_BYTE_MIST = 80
 
 
+# The closing of an attempt that is larger, or follows more edges, may cost more than it pays. It
+# has a transaction of its own, so that no other one pays for it.
+_LARGE_BYTES = 4_096
+_MANY_NAMED = 10
+_MANY_EDGES = 8
+
+
 @dataclass(frozen=True, slots=True)
 class SignedInputs:
-    """What a signed answer to an attempt needs: its inputs are put together on chain."""
+    """What a signed answer to an attempt needs: its inputs are put together on chain.
+
+    `source_bytes` is the size of the closed invocations that have some of them.
+    """
 
     attempt: AttemptOfRun
     named: Mapping[Address, ObjectArgument]
+    source_bytes: int
 
 
 @dataclass(slots=True, eq=False)
@@ -66,6 +78,9 @@ class Closing:
     )
     continuation: Continuation | None = None
     inputs: SignedInputs | None = None
+    execution: Address | None = None
+    """The execution whose attempt the invocation is."""
+    fail_fee_mist: int = 0
     setbacks: int = 0
     fee_mist: int | None = None
 
@@ -78,6 +93,19 @@ class Closing:
     def is_signed(self) -> bool:
         """Whether the chain verifies a signature of the answer."""
         return isinstance(self.outcome, Answer) and self.outcome.signature is not None
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether it may cost more than it pays: an attempt whose closing is not a usual one."""
+        if self.execution is None:
+            return False
+        pays_nothing = isinstance(self.outcome, Failure) and not self.fail_fee_mist
+        source_bytes = self.inputs.source_bytes if self.inputs else 0
+        is_large = max(self.outcome_bytes, source_bytes) > _LARGE_BYTES
+        fans_out = self.continuation is not None and (
+            self.continuation.edges > _MANY_EDGES or self.continuation.fans_out
+        )
+        return pays_nothing or is_large or self._named > _MANY_NAMED or fans_out
 
     @property
     def size(self) -> int:
@@ -128,10 +156,30 @@ class Closing:
     def _ports(self) -> int:
         return len(self.outcome.ports) if isinstance(self.outcome, Answer) else 0
 
+    def fail_with(self, failure: Failure) -> None:
+        """Close the invocation with a failure instead of the answer."""
+        self.outcome, self.outcome_bytes, self.inputs = failure, 0, None
+        self.continuation = None
+
     def close(self, closed: Closed) -> None:
         """Tell who waits."""
         if not self.closed.done():
             self.closed.set_result(closed)
+
+
+def closing_of(assignment: Assignment, outcome: Outcome, found: FoundInvocation) -> Closing:
+    """Return an outcome as it goes to the chain."""
+    invocation = found.invocation
+    attempt = invocation.attempt
+    return Closing(
+        assignment,
+        outcome,
+        outcome_bytes(outcome) if isinstance(outcome, Answer) else 0,
+        invocation.inputs.size(),
+        found.argument,
+        execution=None if attempt is None else attempt.execution,
+        fail_fee_mist=invocation.fail_fee_mist,
+    )
 
 
 def floor_mist(closings: int, price: int) -> int:
@@ -171,6 +219,13 @@ class ClosingBatch:
     def goes_on(self) -> bool:
         """Whether something follows in executions: other people's, who may have made a mess."""
         return bool(self._continuations)
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether it may fail, or cost more than it pays, by what strangers have made."""
+        return self.goes_on or any(
+            one.is_costly or (one.execution is not None and one.is_signed) for one in self.closings
+        )
 
     def budget_mist(self, price: int) -> int:
         """What the transaction may cost at this gas price."""

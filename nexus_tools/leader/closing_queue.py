@@ -95,6 +95,8 @@ class ClosingQueue:
             input_bytes += closing.input_bytes
             full = (
                 len(batch) >= most
+                or closing.is_costly
+                or (batch and batch[0].is_costly)
                 or size > self._config.batch_bytes
                 or commands > _MAX_COMMANDS
                 or effort > _MAX_EFFORT

@@ -3,7 +3,7 @@
 How long a tool may take is not among it: each tool's definition says that, on chain.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any, Self
@@ -104,6 +104,9 @@ class LeaderConfig(pydantic.BaseModel):
     max_transactions: int = Field(default=4, ge=1, le=64)
     """Closing transactions at the same time; outcomes wait for one another while all are sent."""
 
+    max_unpaid_gas_units: int = Field(default=4_000, ge=1_500, le=1_000_000_000)
+    """Gas units that an execution of a workflow may cost beyond what it pays; then it waits."""
+
     clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
     """How often the chain's clock is read while something waits for it."""
 
@@ -173,18 +176,23 @@ class LeaderConfig(pydantic.BaseModel):
         try:
             return cls.model_validate(values | overrides)
         except pydantic.ValidationError as error:
+            wrong = _in_words(error, values.keys() - overrides)
             raise UsageError(
                 "config_invalid",
-                f"the Leader's configuration is wrong: {_in_words(error)}",
-                hint=f"set options, or {LEADER_PREFIX}… in the environment",
+                f"the Leader's configuration is wrong: {wrong}",
+                hint="correct it, or remove it to use the default",
             ) from error
 
 
-def _in_words(error: pydantic.ValidationError) -> str:
-    """Each wrong value and why, without the value, which may be a slip of the clipboard."""
+def _in_words(error: pydantic.ValidationError, variables: Collection[str]) -> str:
+    """Return each wrong value and why, without the value, which may be a slip of the clipboard.
+
+    A value is named as it was given: by its variable, if it is one of `variables`.
+    """
     problems = error.errors(include_input=False, include_url=False)
-    return "; ".join(
-        f"{'.'.join(map(str, problem['loc'][:1])) or 'config'}:"
-        f" {problem['msg'].removeprefix('Value error, ')}"
-        for problem in problems
-    )
+    told = []
+    for problem in problems:
+        name = ".".join(map(str, problem["loc"][:1])) or "config"
+        name = f"{LEADER_PREFIX}{name.upper()}" if name in variables else name
+        told.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
+    return "; ".join(told)

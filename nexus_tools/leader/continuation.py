@@ -10,7 +10,7 @@ from nexus_tools.package.move.attempt import Attempt
 from nexus_tools.registry import ExecutionStep, Foresight
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.transaction import ObjectArgument, SharedObject
-from nexus_tools.workflow import Failed, Run, Settled
+from nexus_tools.workflow import EdgeKind, Failed, Run, Settled
 
 # What it may take: bounds in gas units, and in MIST of storage, most of which the execution
 # pays back in the same transaction.
@@ -50,6 +50,12 @@ class Continuation:
         """How many edges the outcome may follow."""
         variants = self.workflow.plan.vertices[self.run.vertex].variants.values()
         return max(map(len, variants), default=0)
+
+    @property
+    def fans_out(self) -> bool:
+        """Whether the outcome may begin iterations, one for each element of a list."""
+        variants = self.workflow.plan.vertices[self.run.vertex].variants.values()
+        return any(edge.kind is EdgeKind.FOR_EACH for edges in variants for edge in edges)
 
     @property
     def units(self) -> int:

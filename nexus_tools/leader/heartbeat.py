@@ -8,7 +8,7 @@ leaves a question unanswered: a connection that died without a word carries noth
 import asyncio
 
 from nexus_tools.errors import NexusError, UnreachableError
-from nexus_tools.leader.chain import Chain
+from nexus_tools.leader.chain import WRONG_CHAIN_HINT, Chain
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.metrics import LeaderMetrics
 
@@ -46,7 +46,9 @@ class Heartbeat:
 
     def note(self, error: NexusError) -> None:
         """The node does not do what it is there for."""
-        self.trouble, self.code = error.message, error.code
+        hint = WRONG_CHAIN_HINT if error.code == "wrong_chain" else error.hint
+        self.trouble = f"{error.message}: {hint}" if hint else error.message
+        self.code = error.code
         self._metrics.node_up.set(0)
 
     def observe(self, height: int, seen: int = 0) -> None:

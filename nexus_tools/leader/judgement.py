@@ -25,6 +25,8 @@ MAX_OUTCOME_BYTES = 100 * 1024
 
 _CODES = frozenset(problem.code for problem in Problem)
 
+_GATEWAY = "a gateway in front of the tool responded with"
+
 _DETAILS = {
     FailureReason.UNAUTHORIZED: "the tool refused this leader:",
     FailureReason.INPUT_INVALID: "the tool refused the input:",
@@ -77,7 +79,12 @@ def judge_response(
 
 def _too_large(taken: int, max_outcome_bytes: int) -> str:
     limit = min(max_outcome_bytes, MAX_OUTCOME_BYTES)
-    return f"the answer has {taken} bytes, {limit} are allowed" if taken > limit else ""
+    if taken <= limit:
+        return ""
+    said = f"the answer has {taken} bytes, {limit} are allowed"
+    if taken > MAX_OUTCOME_BYTES:
+        return f"{said}: no transaction can have more than {MAX_OUTCOME_BYTES}"
+    return f"{said}: request it with --max-outcome-bytes {taken} or more"
 
 
 def _too_many(answer: Answer) -> str:
@@ -120,5 +127,12 @@ def _of_status(response: Response) -> Outcome | Again:
         return Again(running, is_running=True)
     code, detail = _problem(response.body)
     reason = protocol.failure_reason(response.status, code)
-    failed = failure(reason, f"{_DETAILS[reason]} {_why(reason, response.status, code, detail)}")
-    return Again(failed, response.retry_after) if response.status in protocol.TRY_AGAIN else failed
+    said = _GATEWAY if _is_gateway(response.status, code) else _DETAILS[reason]
+    failed = failure(reason, f"{said} {_why(reason, response.status, code, detail)}")
+    again = protocol.may_try_again(response.status, code)
+    return Again(failed, response.retry_after) if again else failed
+
+
+def _is_gateway(status: int, code: str) -> bool:
+    """Whether a response is that of a gateway, which did not reach the tool in time."""
+    return status in (502, 504) and not code

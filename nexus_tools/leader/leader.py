@@ -11,6 +11,7 @@ from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closing import floor_mist
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.health import health_app, serve_health
 from nexus_tools.leader.heartbeat import Heartbeat
 from nexus_tools.leader.http_client import Resolve
@@ -62,7 +63,9 @@ class Leader:
         self._chain = Chain(client, deployment, leader)
         self._workers = Workers(self._chain, signers, self._enough_mist)
         self._traffic = SignedTraffic.load(config, leader)
-        self._clock = ChainClock(client.now_ms, config.clock_interval_ms)
+        self._clock = ChainClock(
+            client.now_ms, config.clock_interval_ms, self._chain.note_went_back
+        )
         self._resolve = resolve
         self._storages = storages or {}
         self._stopping = asyncio.Event()
@@ -79,7 +82,7 @@ class Leader:
 
     def problems(self) -> dict[str, str]:
         """What keeps the Leader from its work now, by part; empty if nothing does."""
-        found = {"node": self._heartbeat.trouble}
+        found = {"node": self._heartbeat.trouble, "clock": self._clock.trouble}
         if self._parts is None:
             found["leader"] = "it has not started"
         else:
@@ -152,6 +155,12 @@ class Leader:
             self._traffic,
             self._resolve,
             self._storages,
+            ExecutionAccounts(
+                self._chain.deployment,
+                self.id,
+                self._config.max_unpaid_gas_units,
+                lambda: self._workers.epoch.gas_price,
+            ),
         )
 
     # --- Working
@@ -183,6 +192,7 @@ class Leader:
             background.append(parts.group.create_task(parts.executions.search()))
         watching = parts.group.create_task(self._watch(parts, memory.cursor))
         background.append(parts.group.create_task(self._listen()))
+        background.append(parts.group.create_task(self._look()))
         _log.info("started", leader=str(self._chain.leader), resumed=len(memory.entries))
         self.ready.set()
         try:
@@ -253,6 +263,16 @@ class Leader:
             await asyncio.sleep(self._heartbeat.pause_s)
             await self._heartbeat.beat()
             self._readiness.tell(self.problems(), self._heartbeat.code)
+
+    async def _look(self) -> None:
+        """Compare the clock with the chain's, and see whether workers can pay again.
+
+        Beside the heartbeat, which finds a connection that is dead: a read may hang on it.
+        """
+        while True:
+            await asyncio.sleep(self._heartbeat.pause_s)
+            await self._clock.look()
+            await self._workers.look()
 
     def _floor_mist(self, price: int) -> int:
         """What a full transaction may need."""

@@ -5,13 +5,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nexus_tools.client import Network, faucet_command, how_to_fund
+from nexus_tools.client import Network
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.worker_funds import command_to_send
 from nexus_tools.leader.workers import Workers
 from nexus_tools.logs import get_logger
-from nexus_tools.sui.address import Address
-from nexus_tools.units import rounded_up, sui
+from nexus_tools.units import sui
 
 _log = get_logger("nexus_tools.leader")
 
@@ -126,10 +126,3 @@ class Money:
                 lacking=sui(purse.lacking_mist),
                 send=command_to_send(self._network, self._workers.richest, purse.lacking_mist),
             )
-
-
-def command_to_send(network: Network, worker: Address, mist: int) -> str:
-    """Return the command by which an operator sends an amount to a worker."""
-    transfer = f"nexus-tools wallet transfer {worker} {rounded_up(mist)} -n {network.name}"
-    command = faucet_command(network, worker, mist) or transfer
-    return command if network.has_profile else how_to_fund(network, worker, mist)

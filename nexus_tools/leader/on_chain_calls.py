@@ -14,6 +14,7 @@ from nexus_tools.leader.attempts import AttemptOnChain, Attempts
 from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closing import floor_mist
+from nexus_tools.leader.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.step_costs import affordable, cost_mist
@@ -76,6 +77,11 @@ class _Call:
     place: int = field(default=0, init=False)
     """The number of the command that calls the function."""
 
+    @property
+    def execution(self) -> Address | None:
+        """The execution that goes on with it."""
+        return None if self.attempt is None else self.attempt.execution.object_id
+
     def own_mist(self, price: int) -> int:
         """What it may cost but for the steps."""
         sources = len(self.attempt.sources) if self.attempt else 0
@@ -116,6 +122,7 @@ class OnChainCalls:
         sender: TransactionSender,
         clock: ChainClock,
         metrics: LeaderMetrics,
+        accounts: ExecutionAccounts,
     ) -> None:
         self._chain = chain
         self._attempts = attempts
@@ -124,6 +131,7 @@ class OnChainCalls:
         self._sender = sender
         self._clock = clock
         self._metrics = metrics
+        self._accounts = accounts
         self._shunned_until_ms: dict[Address, int] = {}
 
     async def call(
@@ -151,9 +159,15 @@ class OnChainCalls:
         async with self._workers.paying(budget_mist) as worker:
             draft = self._workers.draft(worker, kind, budget_mist)
             simulated = await simulate_transaction(self._chain.client.connection, draft)
-            if not isinstance(simulated.effects.status, ExecutionFailure):
+            attempt = invocation.invocation.attempt
+            execution = None if attempt is None else attempt.execution
+            if isinstance(simulated.effects.status, ExecutionFailure):
+                return
+            if execution is None or self._accounts.covers(execution, worker, simulated):
                 sent = self._workers.sign(worker, kind, budget_mist)
-                worker.learn(await self._sender.send(sent))
+                executed = await self._sender.send(sent)
+                worker.learn(executed)
+                self._accounts.note([execution], worker, executed)
 
     async def _carry_out(self, call: _Call) -> int | Failure:
         """Simulate it, alone and with what follows, and send it."""
@@ -174,6 +188,7 @@ class OnChainCalls:
             sent = self._workers.sign(worker, kind, used * _MORE // 100)
             executed = await self._sender.send(sent)
             worker.learn(executed)
+            self._accounts.note([call.execution], worker, executed)
             earned_mist = self._fee_mist(executed)
             repaid_mist = worker.repaid_mist(executed, earned_mist)
         self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
@@ -222,7 +237,9 @@ class OnChainCalls:
         except RefusedOnChainError as error:
             _log.warning("step_refused", error=error.message)
         else:
-            if isinstance(simulated, Simulated):
+            if isinstance(simulated, Simulated) and self._accounts.covers(
+                attempt.execution.object_id, worker, simulated
+            ):
                 return simulated
         call.steps = ()
         return alone

@@ -16,6 +16,7 @@ from nexus_tools.leader.closed_invocations import ClosedInvocations
 from nexus_tools.leader.closer import Closer
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.event_page import EventPage
+from nexus_tools.leader.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.execution_reader import ExecutionReader
 from nexus_tools.leader.executions import Executions
 from nexus_tools.leader.file_descriptors import allowed_calls
@@ -28,6 +29,7 @@ from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.on_chain_calls import OnChainCalls
 from nexus_tools.leader.remote_values import Fetch, RemoteValues
 from nexus_tools.leader.schedules import Schedules
+from nexus_tools.leader.settling_probe import SettlingProbe
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.steps import Steps
 from nexus_tools.leader.tool_call import ToolCalls
@@ -56,6 +58,7 @@ class Basis:
     traffic: SignedTraffic
     resolve: Resolve | None
     storages: Mapping[str, Fetch]
+    accounts: ExecutionAccounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
         journal=journal,
         clock=basis.clock,
         metrics=metrics,
+        accounts=basis.accounts,
     )
     workflows = CarriedWorkflows(basis.chain)
     calls = await _calls(basis, stack, workflows)
@@ -164,6 +168,7 @@ async def _calls(basis: Basis, stack: AsyncExitStack, workflows: CarriedWorkflow
         sender=TransactionSender(chain.client, config.trouble_pause_ms),
         clock=basis.clock,
         metrics=basis.metrics,
+        accounts=basis.accounts,
     )
     return _Calls(attempts, tool_calls, on_chain_calls, invoker)
 
@@ -185,12 +190,15 @@ def _carrier(basis: Basis, journal: Journal, closer: Closer, calls: _Calls) -> C
         basis.chain,
         journal=journal,
         clock=basis.clock,
+        workers=basis.workers,
         attempts=calls.attempts,
         on_chain_calls=calls.on_chain_calls,
         tool_calls=calls.tool_calls,
         invoker=calls.invoker,
         queue=closer.queue,
         metrics=basis.metrics,
+        accounts=basis.accounts,
+        probe=SettlingProbe(basis.chain, basis.workers, calls.attempts, basis.accounts),
     )
 
 
@@ -212,6 +220,7 @@ def _executions(
         sender=TransactionSender(chain.client, basis.config.trouble_pause_ms),
         clock=clock,
         metrics=basis.metrics,
+        accounts=basis.accounts,
     )
     return Executions(
         basis.config,

@@ -12,6 +12,7 @@ from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.carried_workflows import CarriedWorkflows
 from nexus_tools.leader.chain import Chain, FoundExecution
 from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.execution_reader import ExecutionReader
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.step_plan import StepPlan, change_of, foresee, step_of
@@ -81,6 +82,7 @@ class Steps:
         sender: TransactionSender,
         clock: ChainClock,
         metrics: LeaderMetrics,
+        accounts: ExecutionAccounts,
     ) -> None:
         self._chain = chain
         self._workflows = workflows
@@ -90,6 +92,7 @@ class Steps:
         self._sender = sender
         self._clock = clock
         self._metrics = metrics
+        self._accounts = accounts
 
     async def take(self, execution: Address, todos: Sequence[Todo]) -> Taken | None:
         """Do what is to be done; None if the execution has ended, or names other leaders.
@@ -130,13 +133,25 @@ class Steps:
     async def _take(self, found: FoundExecution, todos: list[Todo]) -> Taken:
         """Do what can be done of it; what the chain refuses is left out, one by one."""
         refused: dict[Todo, int] = {}
+        later: list[Todo] = []
         now_ms = self._clock.now_ms()
         while todos:
             plan = await self._planned(found, todos)
             if plan.is_empty:
-                return Taken(plan.left | refused, is_refused=bool(refused))
+                left = plan.left | refused | dict.fromkeys(later, now_ms)
+                return Taken(left, is_refused=bool(refused))
             await self._fit(plan)
             events = await self._send(found, plan)
+            if events is None:
+                # Gas rises faster than the number of steps: fewer may pay.
+                middle = len(todos) // 2
+                later = todos[middle:] + later
+                todos = todos[:middle]
+                if not todos:
+                    _log.warning("unprofitable", execution=str(found.execution.id))
+                    refused[later.pop(0)] = now_ms
+                    todos, later = later, []
+                continue
             if isinstance(events, ExecutionFailure):
                 guilty = plan.todos_of(events.command) or todos
                 told = {"execution": str(found.execution.id), "error": str(events.error)}
@@ -147,9 +162,9 @@ class Steps:
             is_short = any(isinstance(event, moves.ExecutionShort) for event in events)
             # Short of funds nothing is left to do, until some come.
             left = {} if is_short else await self._left(found, plan, events)
-            done = plan.left | left | refused
+            done = plan.left | left | refused | dict.fromkeys(later, now_ms)
             return Taken(done, is_refused=bool(refused), is_short=is_short)
-        return Taken(refused, is_refused=True)
+        return Taken(refused | dict.fromkeys(later, now_ms), is_refused=True)
 
     async def _fit(self, plan: StepPlan) -> None:
         """Leave as much for later as no worker can pay, its coins included."""
@@ -160,8 +175,11 @@ class Steps:
 
     async def _send(
         self, found: FoundExecution, plan: StepPlan
-    ) -> list[RegistryEvent | None] | ExecutionFailure:
-        """What happened, or would if nothing is worth being sent; or why the chain refuses it."""
+    ) -> list[RegistryEvent | None] | ExecutionFailure | None:
+        """What happened, or would if nothing is worth being sent; or why the chain refuses it.
+
+        None if it costs more than the execution pays, or may owe.
+        """
         budget_mist = plan.budget_mist(self._workers.epoch.gas_price)
         async with self._workers.paying(budget_mist) as worker:
             kind = plan.build(self._chain, self._workers.leader.argument, found)
@@ -172,8 +190,11 @@ class Steps:
             events = [parse_event(self._chain.deployment, each) for each in simulated.events]
             if not any(isinstance(each, _PROGRESS) for each in events):
                 return events
+            if not self._accounts.covers(found.execution.id, worker, simulated):
+                return None
             executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
             worker.learn(executed)
+            self._accounts.note([found.execution.id], worker, executed)
         self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, 0))
         self._metrics.step_transactions.inc()
         if isinstance(executed.effects.status, ExecutionFailure):

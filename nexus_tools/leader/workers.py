@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from nexus_tools.client import (
+    MAX_PAYMENT_COINS,
     Epoch,
     Executed,
     Signer,
@@ -23,9 +24,10 @@ from nexus_tools.client import (
     how_to_fund,
     read_epoch,
 )
-from nexus_tools.errors import NexusError, NotAllowedError, NotNowError
+from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, UnreachableError
 from nexus_tools.leader.chain import Chain, FoundLeader
 from nexus_tools.leader.transaction_sender import SignedTransaction
+from nexus_tools.leader.worker_funds import DEPOSIT_GAS_MIST, command_to_send, least_mist
 from nexus_tools.logs import get_logger
 from nexus_tools.package import LeaderState
 from nexus_tools.package.move.leader import Leader
@@ -38,9 +40,6 @@ from nexus_tools.sui.type_tag import SUI
 from nexus_tools.units import sui
 
 _log = get_logger("nexus_tools.leader")
-
-# What stays in coins for the gas of what puts the others into the balance.
-_GAS_OF_DEPOSIT_MIST = 10_000_000
 
 
 @dataclass(slots=True, eq=False)
@@ -138,7 +137,16 @@ class Workers:
             return _nobody(self._chain.leader)
         if not self._leader.leader.collateral.is_whole:
             return _powerless(self._leader.leader, self._chain.client.network.name)
-        return ""
+        return self._poverty()
+
+    def _poverty(self) -> str:
+        """Why no worker can pay for one closing, and what to do; empty if one can."""
+        needed_mist = least_mist(self.epoch.gas_price)
+        if self.richest_mist >= needed_mist:
+            return ""
+        lacking_mist = self._enough_mist(self.epoch.gas_price) + DEPOSIT_GAS_MIST
+        command = command_to_send(self._chain.client.network, self.richest, lacking_mist)
+        return f"{self._not_enough(needed_mist).message}: run `{command}`"
 
     # --- Reading
 
@@ -159,6 +167,17 @@ class Workers:
             self._tell()
             for worker in self.listed:
                 await self._deposit(worker)
+
+    async def look(self) -> None:
+        """Read all of it again if they could not work when it was read last."""
+        if not self.trouble:
+            return
+        try:
+            await self.refresh()
+        except UnreachableError:
+            pass  # of which the heartbeat tells
+        except NexusError as error:
+            _log.warning("workers_unread", code=error.code, error=error.message)
 
     def check(self) -> None:
         """Raise `not_a_worker` if none of the keys is a worker's."""
@@ -182,20 +201,27 @@ class Workers:
         self._told = gone
 
     async def _deposit(self, worker: Worker) -> None:
-        """Put as many coins into the balance as it lacks, if there are any."""
-        lacking = self._enough_mist(self.epoch.gas_price) - worker.balance_mist
-        amount = min(lacking, worker.in_coins_mist - _GAS_OF_DEPOSIT_MIST)
-        if amount <= 0:
-            return
+        """Put as many coins into the balance as it lacks, if there are any.
+
+        Many small coins take several transactions, each with as many as one can name.
+        """
         network = replace(self._chain.client.network, chain_id=self._chain.deployment.chain_id)
-        async with SuiClient(network, worker.signer) as client:
-            builder = TransactionBuilder()
-            coin = builder.split_coins(builder.gas, [amount])[0]
-            builder.deposit(coin, worker.address, SUI)
-            await client.execute(builder)
-        worker.balance_mist += amount
-        worker.in_coins_mist -= amount
-        _log.info("deposited", worker=str(worker.address), amount=sui(amount))
+        enough_mist = self._enough_mist(self.epoch.gas_price)
+        while worker.balance_mist < enough_mist and worker.in_coins_mist > DEPOSIT_GAS_MIST:
+            async with SuiClient(network, worker.signer) as client:
+                coins = sorted(each.balance for each in await client.coins(worker.address))
+                largest_mist = sum(coins[-MAX_PAYMENT_COINS:])
+                lacking_mist = enough_mist - worker.balance_mist
+                amount_mist = min(lacking_mist, largest_mist - DEPOSIT_GAS_MIST)
+                if amount_mist <= 0:
+                    return
+                builder = TransactionBuilder()
+                coin = builder.split_coins(builder.gas, [amount_mist])[0]
+                builder.deposit(coin, worker.address, SUI)
+                await client.execute(builder)
+            worker.balance_mist += amount_mist
+            worker.in_coins_mist -= amount_mist
+            _log.info("deposited", worker=str(worker.address), amount=sui(amount_mist))
 
     # --- Sending
 
@@ -232,7 +258,8 @@ class Workers:
 
     def _not_enough(self, budget_mist: int) -> NexusError:
         richest = max(self.listed, key=lambda worker: worker.balance_mist)
-        lacking = budget_mist - richest.balance_mist
+        # Faucets and transfers give coins.
+        lacking = budget_mist - richest.balance_mist + DEPOSIT_GAS_MIST
         network = self._chain.client.network
         return NotNowError(
             "not_enough_sui",

@@ -75,7 +75,12 @@ class Workload:
     async def _start(self, entry: Entry) -> None:
         invocation = entry.assignment.invocation
         if invocation in self._tasks:
-            return
+            task, known = self._tasks[invocation]
+            if known == entry.assignment:
+                return
+            # Requested at another time on a chain that was set back.
+            task.cancel()
+            await asyncio.wait({task})
         await self._room.acquire()
         self._metrics.open.inc()
         task = self._group.create_task(self._carry(entry))

@@ -121,26 +121,41 @@ class Problem(Enum):
 
 # --- What a status means for the invocation
 
-TRY_AGAIN = frozenset(
+_TRY_AGAIN = frozenset(
     (
         Problem.ALREADY_RUNNING.status,
         Problem.BUSY.status,
+        HTTPStatus.BAD_GATEWAY,
         Problem.NOT_READY.status,
+        HTTPStatus.GATEWAY_TIMEOUT,
     )
 )
-"""It is safe to ask again, with the same idempotency key."""
 
 _REASONS: dict[int, FailureReason] = {
     HTTPStatus.UNAUTHORIZED: FailureReason.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN: FailureReason.UNAUTHORIZED,
     Problem.INPUT_INVALID.status: FailureReason.INPUT_INVALID,
     Problem.ALREADY_RUNNING.status: FailureReason.TIMED_OUT,
-    Problem.TIMED_OUT.status: FailureReason.TIMED_OUT,
 }
 
-
-EXPLAINED = frozenset((Problem.INPUT_INVALID.status, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN))
+EXPLAINED = frozenset(
+    (
+        Problem.INPUT_INVALID.status,
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.FORBIDDEN,
+        Problem.TIMED_OUT.status,
+    )
+)
 """What a response with such a status means is said by the `code` of its problem document."""
+
+
+def may_try_again(status: int, code: str = "") -> bool:
+    """Return whether another call with the same idempotency key may help, and is safe.
+
+    A gateway in front of the tool responds with 502 and 504, for example while the tool restarts. A
+    504 whose problem document has the code `timed_out` is the tool's own.
+    """
+    return status in _TRY_AGAIN and code != Problem.TIMED_OUT.code
 
 
 def failure_reason(status: int, code: str = "") -> FailureReason:
@@ -154,4 +169,6 @@ def failure_reason(status: int, code: str = "") -> FailureReason:
         return FailureReason.HTTP_ERROR
     if code == Problem.OUTPUT_TOO_LARGE.code:
         return FailureReason.OUTPUT_TOO_LARGE
+    if status == Problem.TIMED_OUT.status and code == Problem.TIMED_OUT.code:
+        return FailureReason.TIMED_OUT
     return _REASONS.get(status, FailureReason.HTTP_ERROR)

@@ -147,6 +147,6 @@ def _count(storm: _Storm, event: object) -> None:
     assert isinstance(event, InvocationSettled | InvocationFailed | InvocationExpired)
     storm.closed[event.invocation] += 1
     if isinstance(event, InvocationFailed):
-        storm.failures[event.reason] += 1
+        storm.failures[f"{event.reason} ({event.detail})"] += 1
     elif isinstance(event, InvocationExpired):
         storm.failures["expired"] += 1

@@ -72,6 +72,22 @@ def test_a_little_money_is_a_warning(home, chain, publisher):
     assert remedy.startswith("nexus-tools localnet faucet 0x")
 
 
+def test_a_leader_whose_workers_cannot_pay_is_a_problem_with_a_remedy(author, new_home, chain):
+    worker = new_home("worker", author).wallet.signer().address
+    leader = author.json("leader", "register", "--yes")["leader"]
+    assert found(author, "leader") == (0, [("ok", "")])
+    mine = author.json("wallet", "show")["address"]
+    author.json("leader", "worker", "add", worker, "--yes")
+    author.json("leader", "worker", "remove", mine, "--yes")
+    faucet = f"nexus-tools localnet faucet {worker} --amount 1.000 -n test"
+    assert found(author, "leader") == (1, [("problem", faucet)])
+    for command in (("status",), ("leader", "status", "--leader", leader)):
+        assert faucet in author.run(*command).stderr
+    author.json(*faucet.split()[1:])
+    assert found(author, "leader") == (0, [("ok", "")])
+    assert "cannot pay" not in author.run("status").stderr
+
+
 def test_the_extra_of_a_library_that_is_missing_is_named(author, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "wasmtime", None)
     code, rows = found(author, "extra")

@@ -239,5 +239,5 @@ def test_the_protocol_of_tools_is_told_whole():
     told = {(code, int(row[0])): row[2] for row in rows for code in re.findall(r"`(\w+)`", row[1])}
     assert set(told) == {(problem.code, problem.status) for problem in Problem}
     for (code, status), leader in told.items():
-        assert leader.startswith("asks again") == (status in protocol.TRY_AGAIN)
+        assert leader.startswith("asks again") == protocol.may_try_again(status, code)
         assert f"`{protocol.failure_reason(status, code)}`" in leader

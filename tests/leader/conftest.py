@@ -1,6 +1,7 @@
 """Servers that are as tools are, good and bad, on loopback ports; and what calls them."""
 
 import asyncio
+import logging
 import secrets
 import shutil
 import socket
@@ -29,11 +30,12 @@ from nexus_tools.client import (
 from nexus_tools.leader import Leader
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.assignment import assignment
-from nexus_tools.leader.carrier import closing_of
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closer import Closer
+from nexus_tools.leader.closing import closing_of
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Journal
@@ -279,6 +281,48 @@ def logged():
     structlog.configure()
     with structlog.testing.capture_logs() as lines:
         yield lines
+    structlog.reset_defaults()
+
+
+class Log:
+    """What is logged, in order, and a way to wait for it."""
+
+    def __init__(self):
+        self.entries = []
+        self._grown = asyncio.Event()
+
+    def __call__(self, _logger, method, entry):
+        self.entries.append(entry | {"level": method})
+        self._grown.set()
+        raise structlog.DropEvent
+
+    async def wait_for(self, event, count=1):
+        async with asyncio.timeout(TIMEOUT_S):
+            while len(self.named(event)) < count:
+                self._grown.clear()
+                await self._grown.wait()
+        return self.named(event)[count - 1]
+
+    def named(self, event):
+        return [entry for entry in self.entries if entry["event"] == event]
+
+    @property
+    def readiness(self):
+        """What was said about readiness."""
+        return [e["event"] for e in self.entries if e["event"] in ("not_ready", "ready")]
+
+    @property
+    def warnings(self):
+        return [e["event"] for e in self.entries if e["level"] in ("warning", "error")]
+
+
+@pytest.fixture
+async def log():
+    found = Log()
+    structlog.configure(
+        processors=[found], wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
+    )
+    yield found
     structlog.reset_defaults()
 
 
@@ -581,6 +625,12 @@ async def new_bench(
             journal=journal,
             clock=clock,
             metrics=metrics,
+            accounts=ExecutionAccounts(
+                world.deployment,
+                identity.id,
+                config.max_unpaid_gas_units,
+                lambda: workers.epoch.gas_price,
+            ),
         )
         task = asyncio.create_task(closer.run()) if run else None
         try:

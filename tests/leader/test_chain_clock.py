@@ -94,3 +94,58 @@ async def test_one_who_gives_up_does_not_disturb_the_others(clock, chain):
         gone.cancel()
         clock.observe(chain.time_ms + 1_000_000)
         await waiting
+
+
+async def test_a_clock_that_was_set_back_is_followed_at_once_and_told(clock, chain):
+    chain.time_ms += 86_400_000
+    await clock.refresh()
+    chain.time_ms -= 86_400_000
+    await clock.refresh()
+    assert clock.now_ms() < chain.time_ms + 60_000
+    assert "1 d" in clock.trouble or "23 h" in clock.trouble
+    await clock.refresh()
+    assert clock.trouble == ""
+
+
+async def test_a_clock_that_was_set_back_has_waits_go_on(clock, chain):
+    chain.time_ms += 86_400_000
+    await clock.refresh()
+    chain.time_ms -= 86_400_000
+    await clock.refresh()
+    waiting = asyncio.create_task(clock.wait_until(chain.time_ms + 3_600_000))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    chain.time_ms += 3_600_000
+    async with asyncio.timeout(TIMEOUT_S):
+        await waiting
+
+
+async def test_a_slow_answer_of_a_node_sets_no_clock_back():
+    """The answer is of the time of the question, however long it takes to come."""
+    gate, times = asyncio.Event(), iter([1_000_000, 1_000_001])
+
+    async def read():
+        await gate.wait()
+        return next(times)
+
+    clock = ChainClock(read, interval_ms=10)
+    gate.set()
+    await clock.refresh()
+    gate.clear()
+    asked = asyncio.create_task(clock.refresh())
+    await asyncio.sleep(0)
+    clock.observe(1_100_000)
+    gate.set()
+    await asked
+    assert clock.now_ms() >= 1_100_000
+    assert clock.trouble == ""
+
+
+async def test_a_short_lag_is_followed_when_it_stays(chain):
+    clock = ChainClock(chain.read, interval_ms=10)
+    await clock.refresh()
+    chain.time_ms -= 5_000
+    await clock.refresh()
+    assert clock.now_ms() >= chain.time_ms + 5_000
+    await clock.refresh()
+    assert clock.now_ms() < chain.time_ms + 5_000

@@ -28,6 +28,7 @@ async def queue(config):
     return ClosingQueue(config)
 
 
+FAILURE = Failure(FailureReason.HTTP_ERROR, "the tool responded with 500")
 SIGNATURE = OutcomeSignature(bytes(32), bytes(64))
 
 
@@ -85,6 +86,16 @@ async def test_large_inputs_are_not_read_together(queue, inputs, together):
     for number in range(1, 101):
         queue.put(closing_of(number, inputs=inputs))
     assert len(await queue.take(100)) == together
+
+
+async def test_queue_gives_a_costly_closing_a_batch_of_its_own(queue):
+    """One of an attempt whose outcome is large, or whose failure pays nothing."""
+    large = replace(closing_of(2, size=5_000), execution=Address.of(9))
+    unpaid = replace(closing_of(4), execution=Address.of(9), outcome=FAILURE)
+    usual = replace(closing_of(5), execution=Address.of(9))
+    for closing in (closing_of(1), large, closing_of(3, size=5_000), unpaid, usual):
+        queue.put(closing)
+    assert [numbers(await queue.take(10)) for _ in range(5)] == [[1], [2], [3], [4], [5]]
 
 
 async def test_with_patience_the_first_waits_until_a_batch_is_full(queue):

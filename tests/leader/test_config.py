@@ -53,7 +53,13 @@ def test_a_value_out_of_bounds_is_refused_by_name_and_not_repeated(name, value):
     with pytest.raises(UsageError) as caught:
         LeaderConfig.load({**JOURNAL, f"NEXUS_TOOLS_LEADER_{name}": value})
     assert caught.value.code == "config_invalid"
-    assert name.lower() in caught.value.message
+    assert f"NEXUS_TOOLS_LEADER_{name}: " in caught.value.message
+
+
+def test_an_option_out_of_bounds_is_named_as_it_was_given():
+    with pytest.raises(UsageError) as caught:
+        LeaderConfig.load({**JOURNAL, "NEXUS_TOOLS_LEADER_BATCH_SIZE": "1"}, batch_size=1_000)
+    assert " batch_size: " in caught.value.message
 
 
 WALRUS, PLAIN = "https://a.example/v1/blobs/{key}", "http://10.0.0.7:9000/{key}?raw=1"

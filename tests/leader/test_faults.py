@@ -1,12 +1,11 @@
 """A node that is half-open, black-holed, dropped, reset, hung, killed, replaced or set back."""
 
 import asyncio
-import logging
+import re
 import shutil
 import signal
 
 import pytest
-import structlog
 from grpc import StatusCode
 
 from benchmarks.gateway import Gateway
@@ -14,6 +13,7 @@ from benchmarks.proxy import Proxy
 from nexus_tools.client import WENT_BACK
 from nexus_tools.leader import Leader
 from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.toolkit import Variant, tool
 
 pytestmark = pytest.mark.anyio
@@ -27,48 +27,6 @@ PATIENT = {"heartbeat_ms": 50, "heartbeat_timeout_ms": 30_000}
 
 class Number(Variant, name="ok"):
     result: int
-
-
-class Log:
-    """What is logged, in order, and a way to wait for it."""
-
-    def __init__(self):
-        self.entries = []
-        self._grown = asyncio.Event()
-
-    def __call__(self, _logger, method, entry):
-        self.entries.append(entry | {"level": method})
-        self._grown.set()
-        raise structlog.DropEvent
-
-    async def wait_for(self, event, count=1):
-        async with asyncio.timeout(TIMEOUT_S):
-            while len(self.named(event)) < count:
-                self._grown.clear()
-                await self._grown.wait()
-        return self.named(event)[count - 1]
-
-    def named(self, event):
-        return [entry for entry in self.entries if entry["event"] == event]
-
-    @property
-    def readiness(self):
-        """What was said about readiness."""
-        return [e["event"] for e in self.entries if e["event"] in ("not_ready", "ready")]
-
-    @property
-    def warnings(self):
-        return [e["event"] for e in self.entries if e["level"] in ("warning", "error")]
-
-
-@pytest.fixture
-async def log():
-    found = Log()
-    structlog.configure(
-        processors=[found], wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
-    )
-    yield found
-    structlog.reset_defaults()
 
 
 @pytest.fixture
@@ -163,6 +121,7 @@ async def test_a_node_of_another_chain_is_not_believed_and_the_right_one_is_gone
             # The other chain has no such invocation, and none of the Leader's coins.
             ids = await world.request(add, {"a": 20, "b": 22})
             assert "not " + world.deployment.chain_id in leader.problems()["node"]
+            assert "start the Leader again" in leader.problems()["node"]
             proxy.target = right
             proxy.reset()
             assert await results(world, ids) == [42]
@@ -365,12 +324,54 @@ async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log
     assert log.named("started") == []
 
 
+async def test_leader_follows_a_chain_that_is_set_back_across_an_advance(world, add):
+    identity = await world.new_leader()
+    async with world.running(identity, **QUICK):
+        assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
+        snapshot = world.localnet.snapshot()
+        world.localnet.advance_clock(86_400_000)
+        assert await results(world, await world.request(add, {"a": 20, "b": 22})) == [42]
+        world.localnet.revert(snapshot)
+        async with world.again() as after:
+            # The same request has the same id as the one that was settled.
+            assert await results(after, await after.request(add, {"a": 20, "b": 22})) == [42]
+            assert await results(after, await after.request(add, {"a": 3, "b": 4})) == [7]
+
+
+async def test_leader_calls_no_tool_while_no_worker_can_pay(world, serve_tools, log):
+    identity, balances = await world.new_leader(sui=11), []
+
+    @tool("xyz.example.math.wait@1")
+    async def wait(a: int) -> Number:
+        """Notes what the worker can pay with when it is called."""
+        balances.append((await world.client.balance_parts(identity.key.address)).in_address)
+        return Number(result=a)
+
+    registered = await world.register_tool(wait.definition(await serve_tools(wait)))
+    async with world.client_of(identity.key) as client:
+        builder = TransactionBuilder()
+        amount = (await client.balance(identity.key.address)) - 9_000_000
+        builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], identity.id)
+        await client.execute(builder)
+    [wanted] = await world.request(registered, {"a": 7})
+    async with asyncio.timeout(TIMEOUT_S), world.running(identity, heartbeat_ms=10) as leader:
+        problem = (await log.wait_for("not_ready"))["workers"]
+        command = re.search(r"`nexus-tools wallet transfer (0x\w+) ([\d.]+) -n localnet`", problem)
+        assert command[1] == str(identity.key.address)
+        world.localnet.fund(identity.key.address, round(float(command[2]) * 10**9))
+        assert await results(world, [wanted]) == [7]
+        assert leader.problems() == {}
+    [balance] = balances
+    # A closing takes 1 000 units of gas at least, at 1 000 MIST.
+    assert balance >= 1_000_000
+
+
 async def test_a_leader_that_has_no_time_leaves_the_invocation_to_its_backup(world, waiting, log):
-    waiting, called, goes_on = waiting
+    waiting, _, goes_on = waiting
     busy, backup = await world.new_leader("busy"), await world.new_leader("backup")
-    async with world.running(busy, closing_margin_ms=24_500):
+    # Two windows of 25 s: with such a margin no time is left from the beginning.
+    async with world.running(busy, closing_margin_ms=50_000):
         ids = await world.request(waiting, {"a": 7}, leaders=[busy.id, backup.id])
-        await called.wait()
         assert (await log.wait_for("too_late"))["invocation"] == str(ids[0])
     assert not (await world.invocations.get(ids[0])).is_closed
     goes_on.set()

@@ -63,7 +63,6 @@ async def test_the_request_carries_the_headers_of_the_protocol(
         (401, FailureReason.UNAUTHORIZED),
         (403, FailureReason.UNAUTHORIZED),
         (422, FailureReason.INPUT_INVALID),
-        (504, FailureReason.TIMED_OUT),
         (201, FailureReason.HTTP_ERROR),
         (204, FailureReason.HTTP_ERROR),
         (302, FailureReason.HTTP_ERROR),
@@ -71,7 +70,6 @@ async def test_the_request_carries_the_headers_of_the_protocol(
         (404, FailureReason.HTTP_ERROR),
         (413, FailureReason.HTTP_ERROR),
         (500, FailureReason.HTTP_ERROR),
-        (502, FailureReason.HTTP_ERROR),
     ],
 )
 async def test_a_status_has_its_reason_and_is_asked_once(
@@ -104,7 +102,16 @@ async def test_a_422_is_about_the_input_unless_it_says_that_it_is_about_the_key(
     assert result.reason is reason
 
 
-@pytest.mark.parametrize("status", [409, 429, 503])
+async def test_a_tool_whose_own_time_is_over_is_asked_once(
+    make_invoker, make_call, serve_bytes, respond
+):
+    server = await serve_bytes(respond(504, b'{"code": "timed_out"}'))
+    result = await make_invoker().invoke(make_call(server.url))
+    assert result == Failure(FailureReason.TIMED_OUT, "the tool ran out of its own time: 504")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [409, 429, 502, 503, 504])
 async def test_a_busy_tool_is_asked_again_with_the_same_key(
     make_invoker, make_call, serve_bytes, respond, status
 ):

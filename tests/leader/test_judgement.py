@@ -56,6 +56,23 @@ def test_what_no_transaction_takes_is_too_large(ports):
     assert judged(ports).reason is FailureReason.OUTPUT_TOO_LARGE
 
 
+def test_an_answer_above_its_limit_says_which_limit_it_takes():
+    detail = "the answer has 8 bytes, 7 are allowed: request it with --max-outcome-bytes 8 or more"
+    assert judged({"a": 5}, 7) == Failure(FailureReason.OUTPUT_TOO_LARGE, detail)
+    none = judged({"text": "x" * MAX_OUTCOME_BYTES})
+    assert none.detail.endswith(f"no transaction can have more than {MAX_OUTCOME_BYTES}")
+
+
+def test_a_gateway_that_waited_too_long_is_not_the_tool():
+    detail = "a gateway in front of the tool responded with 504"
+    expected = Again(Failure(FailureReason.HTTP_ERROR, detail))
+    assert judge_response(Response(504, "", b"<html>"), VALIDATOR, outcome_bytes, 9) == expected
+    own = Response(504, "", b'{"code": "timed_out"}')
+    detail = "the tool ran out of its own time: 504"
+    expected = Failure(FailureReason.TIMED_OUT, detail)
+    assert judge_response(own, VALIDATOR, outcome_bytes, 9) == expected
+
+
 @pytest.mark.parametrize("name", ["é", "", "x" * 101])
 def test_a_port_that_the_chain_cannot_name_is_invalid(name):
     assert judged({name: 1}).reason is FailureReason.OUTPUT_INVALID

@@ -1,14 +1,17 @@
 """Who sends, and from which money, on a real chain."""
 
 import asyncio
+import secrets
 
 import pytest
 
+from nexus_tools.client import KeyPair
 from nexus_tools.errors import NotNowError
 from nexus_tools.leader.end import Closed
 from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.signature import SignatureScheme
 from nexus_tools.sui.type_tag import SUI
 from nexus_tools.tool import Answer
 
@@ -109,6 +112,23 @@ async def test_a_worker_without_money_goes_on_when_it_has_some(world, tool_on_ch
         world.localnet.fund(identity.key.address, MIST)
         assert await bench.close(*closings) == [Closed.SETTLED] * 2
         assert bench.closer.trouble == ""
+
+
+async def test_many_small_coins_become_balance_in_several_transactions(world, bench_of):
+    identity, key = (
+        await world.new_leader(),
+        KeyPair.from_secret(SignatureScheme.ED25519, secrets.token_bytes(32)),
+    )
+    async with world.client_of(identity.key) as client:
+        await LeaderRegistry(client, world.deployment).add_worker(identity.id, key.address)
+        for _ in range(2):
+            builder = TransactionBuilder()
+            parts = builder.split_coins(builder.gas, [MIST // 200] * 250)
+            builder.transfer_objects(parts, key.address)
+            await client.execute(builder)
+    async with bench_of(identity, signers=[key], enough_mist=2 * MIST, run=False):
+        balance = await world.client.balance_parts(key.address)
+    assert balance.in_address == 2 * MIST
 
 
 async def test_a_worker_closes_as_many_at_a_time_as_it_can_pay(world, tool_on_chain, bench_of):

@@ -73,6 +73,19 @@ async def test_an_invocation_is_carried_once_although_it_is_taken_twice(config):
     assert hand.count("invocations_closed_total", how="settled") == 1
 
 
+async def test_an_invocation_starts_anew_when_it_is_requested_at_another_time(config):
+    """On a chain that was set back, the same request has the same id."""
+    async with asyncio.TaskGroup() as group:
+        hand = Hand(group, config, 1)
+        await hand.workload.take([assignment_of(1, opens_at_ms=86_400_000)])
+        await turns()
+        await hand.workload.take([assignment_of(1)])
+        await turns()
+        hand.carrying.go_on.set()
+    assert hand.carrying.begun == [Address.of(1)] * 2
+    assert hand.count("open") == 0
+
+
 async def test_what_has_ended_elsewhere_is_dropped_and_counted_once(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
         hand = Hand(group, config, 10)

@@ -84,7 +84,7 @@ def _parts(expression):
         (403, FailureReason.UNAUTHORIZED),
         (409, FailureReason.TIMED_OUT),
         (422, FailureReason.INPUT_INVALID),
-        (504, FailureReason.TIMED_OUT),
+        (504, FailureReason.HTTP_ERROR),
         (301, FailureReason.HTTP_ERROR),
         (500, FailureReason.HTTP_ERROR),
         (599, FailureReason.HTTP_ERROR),
@@ -94,8 +94,14 @@ def test_a_status_says_why_an_invocation_failed(status, reason):
     assert protocol.failure_reason(status) is reason
 
 
+def test_only_a_tool_says_that_its_own_time_is_over():
+    assert protocol.failure_reason(504, "timed_out") is FailureReason.TIMED_OUT
+
+
 def test_it_is_safe_to_ask_again_where_nothing_ran_or_it_still_runs():
-    assert sorted(protocol.TRY_AGAIN) == [409, 429, 503]
+    again = [status for status in range(200, 600) if protocol.may_try_again(status)]
+    assert again == [409, 429, 502, 503, 504]
+    assert not protocol.may_try_again(504, "timed_out")
 
 
 def test_every_problem_has_a_code_of_its_own():

@@ -3,7 +3,7 @@
 import asyncio
 import shlex
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from nexus_tools import units
 from nexus_tools.cli.collateral import suspensions
 from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
 from nexus_tools.cli.framework import Session
+from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.tool_health import healths
 from nexus_tools.directories import cache_directory
 from nexus_tools.errors import NexusError
@@ -19,6 +20,7 @@ from nexus_tools.running_localnet import start_command
 if TYPE_CHECKING:
     from nexus_tools.client import SuiClient
     from nexus_tools.package import Deployment
+    from nexus_tools.package.move.leader import Leader
 
 _NODE_TIMEOUT_S = 4.0
 _CHECK_TIMEOUT_S = 5.0
@@ -151,8 +153,11 @@ async def _tools(
         return  # said already
     tools = await ToolRegistry(client, deployment).list(ToolFilter(owner=owner))
     leaders = LeaderRegistry(client, deployment)
-    for each in await suspensions(leaders, [*tools, *await leaders.owned_by(owner)]):
+    owned = await leaders.owned_by(owner)
+    for each in await suspensions(leaders, [*tools, *owned]):
         yield problem("suspended", each.message, each.remedy)
+    async for finding in _leaders(client, owned):
+        yield finding
     active = [tool for tool in tools if tool.is_active][:_MAX_TOOLS]
     problems = await healths(active)
     for tool, wrong in zip(active, problems, strict=True):
@@ -163,3 +168,15 @@ async def _tools(
         yield ok("tools", "you have no active tool here")
     elif not any(problems):
         yield ok("tools", f"{units.count(len(active), 'active tool')} of yours can be invoked")
+
+
+async def _leaders(client: "SuiClient", owned: "Sequence[Leader]") -> AsyncIterator[Finding]:
+    """Which of the wallet's leaders have no worker that can pay for gas."""
+    active = [each for each in owned if each.is_active]
+    poor = await shortages(client, active)
+    for each in poor:
+        yield problem("leader", each.message, each.remedy)
+    if not active:
+        yield ok("leader", "you have no active leader here")
+    elif not poor:
+        yield ok("leader", f"{units.count(len(active), 'active leader')} of yours can pay for gas")

@@ -6,6 +6,7 @@ import click
 
 from nexus_tools.cli.collateral import suspensions
 from nexus_tools.cli.framework import Session, reads
+from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import LEADER
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
 
@@ -36,6 +37,7 @@ async def command(session: Session, which: str | None) -> None:
                 found = (await leaders.find(which, found),)
             rows = await leaders_by_record(leaders, found)
             slashed = await suspensions(leaders, found)
+            poor = await shortages(leaders.client, found)
             for row in rows:
                 balances = await asyncio.gather(
                     *(leaders.client.balance(Address.parse(each)) for each in row["workers"])
@@ -45,5 +47,5 @@ async def command(session: Session, which: str | None) -> None:
         rows = [leader_for_people(row) for row in rows]
     empty = "the wallet owns no leader: `nexus-tools leader register` makes one"
     session.output.table(rows, _COLUMNS, empty=empty)
-    for each in slashed:
+    for each in (*slashed, *poor):
         session.output.warn(str(each))

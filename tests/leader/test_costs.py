@@ -1,0 +1,252 @@
+"""Executions that would cost their leader more than they pay: whoever starts them gains nothing."""
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from nexus_tools.client import Cursor, EventRecord, follow_events
+from nexus_tools.package import event_filter, parse_event
+from nexus_tools.package.move.invocation import (
+    InvocationFailed,
+    InvocationRequested,
+    InvocationSettled,
+)
+from nexus_tools.private_file import write_private
+from nexus_tools.registry import Executions, LeaderRegistry
+from nexus_tools.tool import KnownKeys, SigningKey
+from nexus_tools.toolkit import MemoryNonces, Signatures, ToolServer, Variant, serving, tool
+from nexus_tools.workflow import (
+    DIALECT,
+    Document,
+    Edge,
+    EdgeKind,
+    InputPort,
+    OutputPort,
+    Vertex,
+)
+
+pytestmark = pytest.mark.anyio
+
+KEY, TOOL_KEY = SigningKey.new(), SigningKey.new()
+SOURCE, WRITER, READER, SMALL = (
+    f"xyz.example.costs.{name}@1" for name in ("source", "writer", "reader", "small")
+)
+# An execution may owe 4 000 units of gas, at 1 000 MIST on a localnet.
+MOST_MIST = 4_000_000
+TIMEOUT_S = 60
+
+read = []
+
+
+class Text(Variant, name="ok"):
+    text: str
+
+
+class Source(Variant, name="ok"):
+    text: str
+    numbers: list[int]
+
+
+@tool(SOURCE)
+async def source(size: int, count: int) -> Source:
+    """Writes a text and a list."""
+    return Source(text="a" * size, numbers=list(range(count)))
+
+
+@tool(WRITER)
+async def writer(number: int) -> Text:
+    """Writes a text."""
+    return Text(text=str(number) * 8_000)
+
+
+@tool(READER)
+async def reader(
+    a: str = "",
+    b: str = "",
+    c: str = "",
+    d: str = "",
+    e: str = "",
+    f: str = "",
+    g: str = "",
+    h: str = "",
+    i: list[str] = [],  # noqa: B006 - never changed
+    j: list[str] = [],  # noqa: B006 - as above
+    k: list[str] = [],  # noqa: B006 - as above
+    l: list[str] = [],  # noqa: B006, E741 - as above
+) -> Text:
+    """Reads texts."""
+    read.append(len(a))
+    return Text(text="")
+
+
+@tool(SMALL)
+async def small(number: int) -> Text:
+    """Writes next to nothing."""
+    return Text(text=str(number))
+
+
+def edge(origin, target, kind=EdgeKind.NORMAL):
+    name, variant, port = origin.split(".")
+    return Edge(OutputPort(name, variant, port), InputPort(*target.split(".")), kind)
+
+
+FIRST = Vertex("source", SOURCE, entry_ports=("size", "count"))
+
+
+def wired(ports):
+    """One output that goes to many ports of another tool."""
+    edges = tuple(edge("source.ok.text", f"reader.{port}") for port in ports)
+    return Document((FIRST, Vertex("reader", READER)), edges, dialect=DIALECT)
+
+
+def listed(ports):
+    """The outputs of iterations that go to many ports, as lists."""
+    edges = (
+        edge("source.ok.numbers", "writer.number", EdgeKind.FOR_EACH),
+        *(edge("writer.ok.text", f"reader.{port}", EdgeKind.COLLECT) for port in ports),
+    )
+    vertices = (FIRST, Vertex("writer", WRITER), Vertex("reader", READER))
+    return Document(vertices, edges, dialect=DIALECT)
+
+
+def fanned(regions):
+    """One list that begins many regions."""
+    vertices = tuple(Vertex(f"small{number}", SMALL) for number in range(regions))
+    edges = tuple(
+        edge("source.ok.numbers", f"{each.name}.number", EdgeKind.FOR_EACH) for each in vertices
+    )
+    return Document((FIRST, *vertices), edges, dialect=DIALECT)
+
+
+@pytest.fixture
+async def signed(world, tmp_path):
+    """A leader that signs its calls, the file of its key, and tools that sign what they answer."""
+    leader = await world.new_leader()
+    async with world.client_of(leader.key) as client:
+        await LeaderRegistry(client, world.deployment).add_key(leader.id, KEY.public_key)
+    path = tmp_path / "key.pem"
+    write_private(path, KEY.to_pem())
+    leaders = KnownKeys({str(leader.id): [KEY.public_key]})
+    signatures = Signatures(leaders=leaders, nonces=MemoryNonces(), key=TOOL_KEY)
+    terms = {"keys": (TOOL_KEY.public_key,), "requires_signed_outcome": True}
+    read.clear()
+    async with serving(ToolServer([source, writer, reader], signatures=signatures)) as url:
+        for each in (source, writer, reader):
+            await world.register_tool(each.definition(f"{url}/{each.fqn}"), **terms)
+        yield leader, path
+
+
+async def money(world, key):
+    return await world.client.balance(key.address)
+
+
+async def carried(world, leader, document, values, *, until, signing_key=None, **terms):
+    """Run an execution as far as it goes; what the leader gained by it, in MIST."""
+    workflow = await world.publish(document)
+    terms = {"funds_mist": 10**10, "max_outcome_bytes": 65_000, **terms}
+    async with world.running(leader, signing_key=signing_key):
+        before = await money(world, leader.key)
+        execution = await world.begin(workflow, {"source": values}, **terms)
+        await until(execution)
+    return await money(world, leader.key) - before
+
+
+async def first_closing(world, execution, kind):
+    """The first event of a kind about an invocation of an execution."""
+    mine = set()
+    kinds = event_filter(world.deployment, InvocationRequested, kind)
+    async with asyncio.timeout(TIMEOUT_S):
+        async for item in follow_events(world.client, kinds, Cursor.beginning()):
+            if not isinstance(item, EventRecord):
+                continue
+            event = parse_event(world.deployment, item.event)
+            if isinstance(event, kind) and event.invocation in mine:
+                return event
+            attempt = getattr(event, "attempt", None)
+            if attempt is not None and attempt.execution == execution:
+                mine.add(event.invocation)
+    raise AssertionError("events end")
+
+
+async def refused(world, execution):
+    """Wait for the first failure of an execution, which is the leader's refusal."""
+    assert (await first_closing(world, execution, InvocationFailed)).reason == "refused"
+
+
+@pytest.mark.parametrize(
+    ("document", "values"),
+    [
+        (wired("abcdefgh"), {"size": 60_000, "count": 0}),
+        (wired("abcd"), {"size": 60_000, "count": 0}),
+        (listed("ijkl"), {"size": 0, "count": 8}),
+    ],
+    ids=["eight ports", "four ports", "lists"],
+)
+async def test_costly_inputs_are_refused_before_the_tool_is_called(world, signed, document, values):
+    leader, key = signed
+    gained = await carried(
+        *(world, leader, document, values),
+        until=partial(refused, world),
+        signing_key=key,
+    )
+    assert gained >= -MOST_MIST
+    assert read == []
+
+
+async def test_usual_inputs_are_read_and_paid(world, signed):
+    leader, key = signed
+    gained = await carried(
+        *(world, leader, wired("abcdefgh"), {"size": 100, "count": 0}),
+        until=world.ended,
+        signing_key=key,
+    )
+    assert gained > 0
+    assert read == [100]
+
+
+async def test_many_regions_cost_the_leader_nothing(world, log):
+    """Going on costs more than it pays: the outcome is closed, and its owner may go on."""
+    leader = await world.new_leader()
+
+    async def postponed(execution):
+        await first_closing(world, execution, InvocationSettled)
+        assert (await log.wait_for("unprofitable"))["execution"] == str(execution)
+
+    async with serving(ToolServer([source, small])) as url:
+        for each in (source, small):
+            await world.register_tool(each.definition(f"{url}/{each.fqn}"))
+        gained = await carried(
+            *(world, leader, fanned(30), {"size": 0, "count": 2}), until=postponed, max_steps=1
+        )
+    assert gained > 0
+
+
+async def test_a_large_last_answer_costs_at_most_what_may_be_owed(world):
+    leader = await world.new_leader()
+    async with serving(ToolServer([source])) as url:
+        await world.register_tool(source.definition(f"{url}/{SOURCE}"))
+        alone = Document((FIRST,), (), dialect=DIALECT)
+        gained = await carried(
+            *(world, leader, alone, {"size": 60_000, "count": 0}), until=world.ended
+        )
+    assert gained >= -MOST_MIST
+
+
+async def test_a_stranger_spends_more_than_its_leader_loses(world, signed):
+    """Three executions of the worst kind: what they leave is deleted, which pays storage back."""
+    leader, key = signed
+    workflow = await world.publish(wired("abcdefgh"))
+    terms = {"funds_mist": 10**10, "max_outcome_bytes": 65_000, "lasts_ms": 600_000}
+    values = {"source": {"size": 60_000, "count": 0}}
+    executions = Executions(world.client, world.deployment)
+    async with world.running(leader, signing_key=key):
+        mine, theirs = await money(world, world.key), await money(world, leader.key)
+        for _ in range(3):
+            execution = await world.begin(workflow, values, **terms)
+            await refused(world, execution)
+            await world.ended(execution)
+            await executions.clean(execution)
+    spent, lost = mine - await money(world, world.key), theirs - await money(world, leader.key)
+    assert lost < spent
+    assert read == []
