@@ -33,7 +33,10 @@ fun entry_values_are_there_without_loading() {
     let mut inputs = inputs::of(&execution, &dag, &invocation);
     // It needs nothing of this one.
     inputs.load(&invocation);
-    assert_eq!(inputs.into_ports(), test_runner::port(b"a", b"1"));
+    let (ports, read_bytes) = inputs.into_ports();
+    assert_eq!(ports, test_runner::port(b"a", b"1"));
+    // 300 for the port, and its 6 bytes twice: where they were given, and here.
+    assert_eq!(read_bytes, 300 + 6 + 6);
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(invocation);
     test_scenario::return_shared(execution);
@@ -170,7 +173,7 @@ fun settle_signed(stage: &mut Stage, execution: ID, invocation: ID, closed: ID) 
 
 #[test, expected_failure(abort_code = inputs::ENotLoaded)]
 fun what_is_not_loaded_is_no_input() {
-    let mut inputs = inputs::none_for_testing(@0x1.to_id());
+    let mut inputs = inputs::none_for_testing(@0x1.to_id(), 1_000);
     inputs.wait_for_testing(b"a".to_ascii_string(), @0x2.to_id());
     inputs.into_ports();
 }

@@ -280,6 +280,27 @@ def list_length(
     )
 
 
+def port_element(
+    builder: TransactionBuilder,
+    package: Package,
+    ports: Argument,
+    name: str | Argument,
+    i: int | Argument,
+) -> Result:
+    """An element of a port that is a list.
+
+    Aborts with `EUnknownPort`, `ENotAList` or `ENoElement`.
+
+    Returns `Value`.
+    """
+    return builder.move_call(
+        package.id,
+        "value",
+        "port_element",
+        [ports, _inputs.ascii_text(builder, name), _inputs.pure(builder, _bcs.u64, i)],
+    )
+
+
 def port(
     builder: TransactionBuilder, package: Package, ports: Argument, name: str | Argument
 ) -> Result:
@@ -306,6 +327,14 @@ def element(
     return builder.move_call(
         package.id, "value", "element", [value, _inputs.pure(builder, _bcs.u64, i)]
     )
+
+
+def length_if_list(builder: TransactionBuilder, package: Package, value: Argument) -> Result:
+    """How many elements a list has; nothing if it is none.
+
+    Returns `Option<u64>`.
+    """
+    return builder.move_call(package.id, "value", "length_if_list", [value])
 
 
 def length(builder: TransactionBuilder, package: Package, value: Argument) -> Result:
