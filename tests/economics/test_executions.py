@@ -7,7 +7,6 @@ honestly, one closing in a transaction, which is the dearest way.
 import pytest
 
 from nexus_tools.errors import NexusError
-from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.registry import Executions
 from nexus_tools.tool import ASK, Answer, Failure, FailureReason, ToolDefinition, ask_definition
 from nexus_tools.workflow import (
@@ -74,12 +73,17 @@ async def stage(chain, stranger, leader, active_leader):
 
 
 @pytest.fixture
-def weigh(parties, attack):
-    """Plays an execution from its begin to its cleaning; gives what each party gained."""
+def weigh(stage, attack):
+    """Plays an execution from its begin to its cleaning; gives what each party gained.
 
-    async def weigh(play):
+    The workflow is published before: who attacks does that once.
+    """
+
+    async def weigh(flow, play, **terms):
+        workflow = await stage.publish(flow)
         async with attack("stranger") as played:
-            execution = await play()
+            execution = await stage.begin(workflow, {"begin": {"e": 1}}, **terms)
+            await play(execution)
             await execution.clean()
         return execution, played
 
@@ -103,15 +107,13 @@ async def test_leader_fails_inputs_that_are_larger_than_it_may_read(stage, weigh
         values_for("wide", PORTS[ports:]),
     )
 
-    async def play():
-        execution = await stage.begin(await stage.publish(flow), {"begin": {"e": 1}})
+    async def play(execution):
         await execution.take()
         await execution.close("begin", answer("x" * 60_000), signed=True)
         outcome = await execution.close("wide", answer(), signed=True)
         assert outcome.reason is FailureReason.INPUT_INVALID
-        return execution
 
-    execution, played = await weigh(play)
+    execution, played = await weigh(flow, play)
     assert min(execution.gained_mist[1:]) >= 0
     assert costs_more_than_it_harms(played)
 
@@ -141,14 +143,12 @@ async def test_leader_earns_by_settling_the_largest_inputs(stage, weigh, ports, 
         values_for("wide", PORTS[ports:]),
     )
 
-    async def play():
-        execution = await stage.begin(await stage.publish(flow), {"begin": {"e": 1}})
+    async def play(execution):
         await execution.take()
         await execution.close("begin", answer("x" * size), signed=True)
         await execution.close("wide", answer(), signed=True)
-        return execution
 
-    execution, _ = await weigh(play)
+    execution, _ = await weigh(flow, play)
     assert execution.ended.status == "completed"
     assert min(execution.gained_mist[1:]) > 0
     # 40 MIST at a gas price of 1 000 for each byte that was counted off chain, beside the fee for
@@ -168,8 +168,7 @@ async def test_leader_earns_by_settling_lists_that_regions_gathered(stage, weigh
         values_for("wide", PORTS[1:]),
     )
 
-    async def play():
-        execution = await stage.begin(await stage.publish(flow), {"begin": {"e": 1}})
+    async def play(execution):
         await execution.take()
         await execution.close("begin", answer(length=iterations), signed=True)
         while not any(run.vertex == "wide" for run in execution.requests):
@@ -178,9 +177,8 @@ async def test_leader_earns_by_settling_lists_that_regions_gathered(stage, weigh
             run = next(iter(execution.requests))
             await execution.close("each", answer(), path=run.path, signed=True)
         await execution.close("wide", answer(), signed=True)
-        return execution
 
-    execution, _ = await weigh(play)
+    execution, _ = await weigh(flow, play)
     assert execution.ended.status == "completed"
     assert execution.gained_mist[-1] > 0
     read_mist = execution.read_bytes[-1] * 40
@@ -198,8 +196,7 @@ async def test_leader_fails_large_lists_of_large_values(stage, weigh):
         values_for("wide", PORTS[15:]),
     )
 
-    async def play():
-        execution = await stage.begin(await stage.publish(flow), {"begin": {"e": 1}})
+    async def play(execution):
         await execution.take()
         await execution.close("begin", answer(length=8), signed=True)
         while not any(run.vertex == "wide" for run in execution.requests):
@@ -207,9 +204,8 @@ async def test_leader_fails_large_lists_of_large_values(stage, weigh):
             await execution.close("each", answer("x" * 60_000), path=run.path, signed=True)
         outcome = await execution.close("wide", answer(), signed=True)
         assert outcome.reason is FailureReason.INPUT_INVALID
-        return execution
 
-    _, played = await weigh(play)
+    _, played = await weigh(flow, play)
     assert costs_more_than_it_harms(played)
 
 
@@ -240,28 +236,22 @@ async def test_leader_is_paid_for_opening_regions(stage, weigh, regions):
     ]
     flow = document(vertices, edges)
 
-    async def play():
-        workflow = await stage.publish(flow)
-        execution = await stage.begin(workflow, {"begin": {"e": 1}}, max_steps=1)
+    async def play(execution):
         await execution.take()
         await execution.close("begin", answer(length=10), signed=True)
         assert execution.ended.status == "terminated"
-        return execution
 
-    execution, played = await weigh(play)
+    execution, played = await weigh(flow, play, max_steps=1)
     assert execution.gained_mist[-1] >= 0
     assert costs_more_than_it_harms(played)
 
 
 async def test_leader_earns_by_settling_a_large_answer_of_the_only_run(stage, weigh):
-    async def play():
-        workflow = await stage.publish(document([], []))
-        execution = await stage.begin(workflow, {"begin": {"e": 1}})
+    async def play(execution):
         await execution.take()
         await execution.close("begin", answer("x" * 60_000), signed=True)
-        return execution
 
-    execution, _ = await weigh(play)
+    execution, _ = await weigh(document([], []), play)
     assert execution.gained_mist[-1] > 0
 
 
@@ -272,14 +262,11 @@ async def test_leader_is_paid_for_one_refusal_of_a_run(stage, weigh):
         (Vertex("begin", dear.fqn, entry_ports=("e",), attempts=8),), (), dialect=DIALECT
     )
 
-    async def play():
-        workflow = await stage.publish(flow)
-        execution = await stage.begin(workflow, {"begin": {"e": 1}}, max_timeout_ms=1)
+    async def play(execution):
         await execution.take(execution.steps * 8)
         assert execution.ended.status == "terminated"
-        return execution
 
-    _, played = await weigh(play)
+    _, played = await weigh(flow, play, max_timeout_ms=1)
     # The fee for failing an invocation is 1 640 000 MIST: seven more would be 11 million.
     assert played["leader"] < 1_640_000
     assert costs_more_than_it_harms(played, requests=0)
@@ -290,14 +277,12 @@ async def test_leader_loses_less_than_a_stranger_by_a_tool_that_always_fails(sta
         (Vertex("begin", SOURCE, entry_ports=("e",), attempts=20),), (), dialect=DIALECT
     )
 
-    async def play():
-        execution = await stage.begin(await stage.publish(flow), {"begin": {"e": 1}})
+    async def play(execution):
         await execution.take()
         while execution.requests:
             await execution.close("begin", Failure(FailureReason.UNREACHABLE, ""))
-        return execution
 
-    _, played = await weigh(play)
+    _, played = await weigh(flow, play)
     assert costs_more_than_it_harms(played)
 
 
@@ -306,10 +291,9 @@ async def test_leader_loses_less_than_a_stranger_by_a_tool_that_always_fails(sta
 
 async def test_owner_gets_funds_back_at_once_behind_an_open_question(parties, stage, attack):
     """500 SUI behind one question that nobody answers for 30 days: the owner cancels."""
-    package = str(stage.deployment.original_id)
-    ask = ask_definition(package)
+    stage.owner = parties.clients["admin"]
+    await stage.register_tool(ask_definition(str(stage.deployment.original_id)))
     stage.owner = parties.clients["user"]
-    await stage.register_tool(ask)
     asking = Vertex("ask", ASK, VertexKind.ON_CHAIN, entry_ports=("who", "question"))
     workflow = await stage.publish(Document((asking,), (), dialect=DIALECT))
     async with attack("stranger") as played:
@@ -320,8 +304,7 @@ async def test_owner_gets_funds_back_at_once_behind_an_open_question(parties, st
         await execution.take()
         await Executions(stage.owner, stage.deployment).cancel(execution.id)
     found = await Executions(stage.owner, stage.deployment).get(execution.id)
-    assert isinstance(found, Execution)
-    assert not found.is_ended
+    assert found.ended_at_ms is None
     # The invocation keeps its payment, and what is stored stays.
     assert played["user"] > -MIST
 

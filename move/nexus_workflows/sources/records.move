@@ -46,7 +46,7 @@ const BROUGHT_EFFORT: u64 = 2;
 const PORT_EFFORT: u64 = 5;
 const SOURCE_EFFORT: u64 = 2;
 const EDGE_EFFORT: u64 = 75;
-const OPEN_EFFORT: u64 = 40;
+const OPEN_EFFORT: u64 = 60;
 const REQUEST_EFFORT: u64 = 150;
 
 /// How deep blocks nest at most.
