@@ -18,6 +18,8 @@ _ATTEMPT_BYTES, _INVOCATION_BYTES = 1_200, 1_600
 _STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 900, 40, 3
 # The effort of a request, and more than that of an edge, of a port and of a cursor where it leads.
 _REQUEST_EFFORT, _EDGE_EFFORT, _PORT_EFFORT, _CURSOR_EFFORT = 150, 200, 10, 80
+# The bytes of an outcome that fees cover, and the gas units of rewriting 1 000 more.
+_COVERED_BYTES, _REWRITE_GAS_UNITS = 1_000, 25
 # Hundredths of gas units for each unit of effort, beyond each of these bounds.
 _EFFORT_GAS = {0: 35, 2_000: 45, 3_200: 120, 5_000: 250, 8_000: 550, 12_000: 3_000}
 # What records take, of a run, of a block that was entered, and of what a list got.
@@ -103,7 +105,8 @@ def execution_cost(
             tool.charge_mist,
             attempt_mist(settings, tool, max_outcome_bytes, gas_price),
             _stored_bytes(workflow, vertex) * byte_mist,
-            _worked_mist(_effort(workflow, vertex), gas_price),
+            _worked_mist(_effort(workflow, vertex), gas_price)
+            + _rewritten_mist(settings, max_outcome_bytes, gas_price),
             vertex.vertex.attempts,
             bool(vertex.blocks),
         )
@@ -146,6 +149,12 @@ def _worked_mist(effort: int, gas_price: int) -> int:
     """What a worker gets for the effort of a step, in MIST, as `terms::worked_mist` says."""
     hundredths = sum(price * max(0, effort - bound) for bound, price in _EFFORT_GAS.items())
     return hundredths * gas_price // 100
+
+
+def _rewritten_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) -> int:
+    """What a worker gets for rewriting an outcome, in MIST, as `terms::rewritten_mist` says."""
+    more = max(0, outcome_bytes - _COVERED_BYTES)
+    return more * settings.fee_per_input_byte_mist + more * _REWRITE_GAS_UNITS * gas_price // 1_000
 
 
 def _effort(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:

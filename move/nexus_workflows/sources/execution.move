@@ -299,7 +299,7 @@ public fun request(
     if (self.is_short(needed_mist, 0)) return false;
     self.walks.take(run);
     self.invoke(dag, tool, run, clock, ctx);
-    self.pay_worker(ctx);
+    self.pay_worker(0, ctx);
     self.finish(clock);
     true
 }
@@ -333,7 +333,7 @@ public fun request_iterations(
     };
     let runs = self.walks.take_iterations(dag, vertex, path, count);
     runs.do_ref!(|run| self.invoke(dag, tool, *run, clock, ctx));
-    self.pay_worker(ctx);
+    self.pay_worker(0, ctx);
     self.finish(clock);
     runs.length()
 }
@@ -360,8 +360,9 @@ public fun advance(
     };
     let is_settled = invocation.state().is_settled();
     let variant = if (is_settled) option::some(invocation.state().variant()) else option::none();
+    let rewritten_mist = self.terms().rewritten_mist(invocation.state().bytes(), ctx);
     let needed_mist = self.terms().stored_mist(walks::most_bytes(dag, &run, &variant))
-        + terms::worked_mist(walks::least_effort(dag, &run, &variant), ctx);
+        + rewritten_mist + terms::worked_mist(walks::least_effort(dag, &run, &variant), ctx);
     if (!self.walks.is_ending() && self.is_short(needed_mist, invocation.payment_mist())) return false;
     self.funds.join(invocation.take_rest(&self.id));
     let mut change = walks::no_change();
@@ -372,7 +373,7 @@ public fun advance(
     } else {
         self.walks.fail(dag, run, invocation.state().reason(), true, now_ms, &mut change);
     };
-    self.pay_worker(ctx);
+    self.pay_worker(rewritten_mist, ctx);
     let execution = object::id(self);
     event::emit(ExecutionAdvanced { execution, invocation: id, run, change });
     self.finish(clock);
@@ -400,7 +401,7 @@ public fun gather(
     if (self.is_short(needed_mist, 0)) return false;
     let mut change = walks::no_change();
     self.walks.gather(dag, instance, &mut change);
-    self.pay_worker(ctx);
+    self.pay_worker(0, ctx);
     event::emit(RegionGathered { execution: object::id(self), region: instance, change });
     self.finish(clock);
     true
@@ -738,12 +739,15 @@ fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
     true
 }
 
-/// Pays the sender what it stored and computed.
-fun pay_worker(self: &mut Execution, ctx: &TxContext) {
+/// Pays the sender what it stored, computed and rewrote; at an early end, what is there of it.
+fun pay_worker(self: &mut Execution, rewritten_mist: u64, ctx: &TxContext) {
     let records = self.walks.records_mut();
     let (bytes, effort) = (records.take_bytes(), records.take_effort());
-    let paid_mist = self.terms().stored_mist(bytes) + terms::worked_mist(effort, ctx);
-    assert!(paid_mist <= self.funds.value(), EFundsShort);
+    let stored_mist = self.terms().stored_mist(bytes);
+    let due_mist = stored_mist + terms::worked_mist(effort, ctx) + rewritten_mist;
+    let funds_mist = self.funds.value();
+    let paid_mist = if (self.walks.is_ending()) due_mist.min(funds_mist) else due_mist;
+    assert!(paid_mist <= funds_mist, EFundsShort);
     payment::pay(self.funds.split(paid_mist), ctx.sender());
 }
 

@@ -372,6 +372,13 @@ public fun none_for_testing(invocation: ID, max_read_bytes: u64): Inputs {
     none(invocation, max_read_bytes)
 }
 
+/// Adds a port with its value.
+#[test_only]
+public fun give_for_testing(self: &mut Inputs, name: String, value: Value) {
+    self.names.push_back(name);
+    self.values.push_back(option::some(value));
+}
+
 /// Adds a port whose value an invocation has.
 #[test_only]
 public fun wait_for_testing(self: &mut Inputs, name: String, source: ID) {

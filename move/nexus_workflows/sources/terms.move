@@ -17,6 +17,10 @@ use std::bcs;
 
 /// More than any invocation of a run takes when it is requested.
 const INVOCATION_BYTES: u64 = 1_600;
+/// The bytes of an outcome for whose rewriting the fees are enough, and the gas units that rewriting
+/// 1 000 more takes.
+const COVERED_BYTES: u64 = 1_000;
+const REWRITE_GAS_UNITS: u64 = 25;
 /// Gas gets dearer the longer a transaction runs. So the effort of a step costs so many hundredths of
 /// a gas unit, and beyond each of these bounds so many more.
 const EFFORTS: vector<u64> = vector[0, 2_000, 3_200, 5_000, 8_000, 12_000];
@@ -160,6 +164,13 @@ public(package) fun worked_mist(effort: u64, ctx: &TxContext): u64 {
         hundredths = hundredths + price * (effort.max(bound) - bound);
     });
     hundredths * ctx.reference_gas_price() / 100
+}
+
+/// What a worker gets for rewriting an outcome when it advances; the fees cover a small one.
+public(package) fun rewritten_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
+    let bytes = bytes.max(COVERED_BYTES) - COVERED_BYTES;
+    let gas_mist = bytes * REWRITE_GAS_UNITS * ctx.reference_gas_price() / 1_000;
+    bytes * self.settings.fee_per_input_byte_mist() + gas_mist
 }
 
 /// The bytes that they take in an object.

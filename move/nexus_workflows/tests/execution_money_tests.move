@@ -143,6 +143,32 @@ fun refusal_costs_what_failing_does_and_the_bytes_of_its_reason() {
     stage.end();
 }
 
+#[test]
+fun refusal_is_tried_again_only_later() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    assert!(stage.request(LEE, id));
+    assert_eq!(stage.funds_mist(id), FUNDS_MIST - REFUSAL_MIST);
+    // The second of two attempts is 5 s later.
+    assert!(!stage.request(LEE, id));
+    stage.runner().advance(5_000);
+    assert!(stage.request(LEE, id));
+    stage.assert_ended(id);
+    stage.end();
+}
+
+#[test, expected_failure(abort_code = execution::EFundsShort)]
+fun step_is_not_made_for_less_than_its_effort() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        execution.records_mut().work(20_000);
+        execution.request(dag, tool, leader, 0, vector[], clock, ctx);
+    });
+    abort
+}
+
 #[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
 fun whoever_finds_a_refusal_gets_no_less() {
     let mut stage = schedule_runner::start();

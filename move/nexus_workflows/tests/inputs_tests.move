@@ -8,6 +8,7 @@ use nexus_tools::on_chain_call;
 use nexus_tools::signed_outcome;
 use nexus_tools::test_runner::{Self, key, ok, sum};
 use nexus_tools::tool::Tool;
+use nexus_tools::value;
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution::Execution;
 use nexus_workflows::inputs;
@@ -41,6 +42,22 @@ fun entry_values_are_there_without_loading() {
     test_scenario::return_shared(invocation);
     test_scenario::return_shared(execution);
     stage.end();
+}
+
+#[test, expected_failure(abort_code = inputs::ETooLarge)]
+fun inputs_are_bounded_when_they_are_put_together() {
+    let mut inputs = inputs::none_for_testing(@0x1.to_id(), 5);
+    inputs.give_for_testing(b"a".to_ascii_string(), value::inline(b"1"));
+    // `{"a": 1}` has 6 bytes.
+    inputs.into_ports();
+}
+
+#[test]
+fun inputs_are_as_large_as_they_may_be() {
+    let mut inputs = inputs::none_for_testing(@0x1.to_id(), 6);
+    inputs.give_for_testing(b"a".to_ascii_string(), value::inline(b"1"));
+    let (_, read_bytes) = inputs.into_ports();
+    assert_eq!(read_bytes, 6);
 }
 
 #[test, expected_failure(abort_code = inputs::EWrongDag)]

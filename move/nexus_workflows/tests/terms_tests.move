@@ -246,6 +246,21 @@ fun attempt_costs_price_fee_outcome_and_the_most_that_is_read() {
 }
 
 #[test]
+fun rewriting_is_paid_beyond_what_the_fees_cover() {
+    let mut stage = schedule_runner::start();
+    let lee = stage.lee();
+    stage.look!(|settings, _, _, ctx| {
+        let terms = terms(vector[lee], settings);
+        assert_eq!(terms.rewritten_mist(0, ctx), 0);
+        assert_eq!(terms.rewritten_mist(1_000, ctx), 0);
+        // 100 MIST for a byte, and 25 gas units at 1 000 MIST for 1 000 of them.
+        assert_eq!(terms.rewritten_mist(1_001, ctx), 125);
+        assert_eq!(terms.rewritten_mist(61_000, ctx), 7_500_000);
+    });
+    stage.end();
+}
+
+#[test]
 fun fees_follow_the_price_of_gas_and_stored_bytes_do_not() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();

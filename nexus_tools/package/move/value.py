@@ -43,6 +43,7 @@ ENoElement = MoveError("ENoElement", "The list has not as many elements.", 6)
 ERemoteElement = MoveError(
     "ERemoteElement", "The value is outside the chain: only a leader can fetch it.", 7
 )
+ETooManyParts = MoveError("ETooManyParts", "The value has more than 64 parts: make them larger.", 8)
 ERRORS: tuple[MoveError, ...] = (
     ELengthMismatch,
     EDuplicatePort,
@@ -52,6 +53,7 @@ ERRORS: tuple[MoveError, ...] = (
     ENotAList,
     ENoElement,
     ERemoteElement,
+    ETooManyParts,
 )
 
 
@@ -132,6 +134,8 @@ def inline_chunks(
 ) -> Result:
     """A JSON text, kept on chain in chunks that follow each other.
 
+    Aborts with `ETooManyParts`.
+
     Returns `Value`.
     """
     return builder.move_call(
@@ -143,6 +147,8 @@ def inline_list(
     builder: TransactionBuilder, package: Package, parts: Sequence[Sequence[bytes]] | Argument
 ) -> Result:
     """A list of JSON texts, kept on chain in parts that follow each other.
+
+    Aborts with `ETooManyParts`.
 
     Returns `Value`.
     """
