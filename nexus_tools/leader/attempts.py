@@ -6,7 +6,7 @@ not fit, is a failure of that one invocation.
 
 from dataclasses import dataclass
 
-from nexus_tools.errors import NexusError, UnreachableError
+from nexus_tools.errors import NexusError, UnreachableError, ValidationError
 from nexus_tools.leader.carried_workflows import CarriedWorkflow, CarriedWorkflows, in_words
 from nexus_tools.leader.chain import Chain, FoundExecution
 from nexus_tools.leader.closing import SignedInputs
@@ -15,6 +15,8 @@ from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.tool_call import RunInputs
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package.move.attempt import Attempt
+from nexus_tools.package.move.value import Ports
+from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.registry import (
     AttemptOfRun,
     ExecutionStep,
@@ -26,6 +28,7 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import MoveObject, Shared
 from nexus_tools.sui.transaction import ObjectArgument, SharedObject
 from nexus_tools.tool import Failure, FailureReason, Outcome
+from nexus_tools.workflow import Run
 
 _log = get_logger("nexus_tools.leader")
 
@@ -61,6 +64,7 @@ class Attempts:
             execution, workflow = await self._found(attempt)
             run = run_of(workflow, attempt.run.vertex, attempt.run.path)
             inputs = await self._resolver.inputs(execution.execution, workflow.published, run)
+            await self._check_size(attempt, execution.execution, workflow, run, inputs)
         except UnreachableError:
             raise
         except NexusError as error:
@@ -70,6 +74,25 @@ class Attempts:
             detail = "the plan of the workflow is not that of its document"
             return failure(FailureReason.INPUT_INVALID, detail)
         return RunInputs(name_of(attempt, run.vertex), inputs)
+
+    async def _check_size(
+        self,
+        attempt: Attempt,
+        execution: Execution,
+        workflow: CarriedWorkflow,
+        run: Run,
+        inputs: Ports,
+    ) -> None:
+        """Raises `inputs_too_large` for more than may be read on chain, where that is needed."""
+        if not attempt.read_fee_mist:
+            return
+        size = await self._resolver.read_bytes(execution, workflow.published, run, inputs)
+        if size > attempt.max_read_bytes:
+            raise ValidationError(
+                "inputs_too_large",
+                f"the inputs count as {size} bytes on chain, {attempt.max_read_bytes} are allowed",
+                hint="give fewer or smaller values to a tool that signs or is on chain",
+            )
 
     async def on_chain(self, attempt: Attempt) -> AttemptOnChain | Failure:
         """What a transaction names that calls the function of its tool.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from nexus_tools.leader.carried_workflows import CarriedWorkflow
-from nexus_tools.leader.step_costs import affordable, cost_mist
+from nexus_tools.leader.step_costs import MAX_RUNS, affordable, cost_mist, run_count
 from nexus_tools.package.move.attempt import Attempt
 from nexus_tools.registry import ExecutionStep, Foresight
 from nexus_tools.sui.address import Address
@@ -98,14 +98,16 @@ def following(
         if each.extent is Extent.STEPS:
             by_execution.setdefault(each.execution.object_id, []).append(each)
     found = []
+    runs = MAX_RUNS - sum(each.edges for each in continuations)
     for execution, group in by_execution.items():
         workflow = group[0].workflow
         foresight = Foresight(workflow.plan)
         for each in group:
             each.foresee(foresight)
         steps = tuple(step for step in foresight.steps(limit) if workflow.can_add(step))
-        steps = affordable(steps, purse_mist, price)
+        steps = affordable(steps, purse_mist, price, runs)
         limit -= len(steps)
+        runs -= run_count(steps)
         purse_mist -= cost_mist(steps, price)
         if steps:
             found.append(FollowingSteps(workflow, execution, steps))

@@ -14,6 +14,10 @@ _UNITS_PER_STEP = 1_000
 _UNITS_PER_RUN = 250
 _STORAGE_PER_RUN_MIST = 20_000_000
 
+MAX_RUNS = 20
+"""So many runs are requested in one transaction at most, or edges followed: gas gets dearer the
+longer a transaction runs, and each one pays for itself alone."""
+
 
 def cost_mist(steps: Iterable[ExecutionStep], price: int) -> int:
     """What steps may cost at this gas price."""
@@ -21,21 +25,30 @@ def cost_mist(steps: Iterable[ExecutionStep], price: int) -> int:
 
 
 def affordable(
-    steps: Sequence[ExecutionStep], purse_mist: int, price: int
+    steps: Sequence[ExecutionStep], purse_mist: int, price: int, runs: int = MAX_RUNS
 ) -> tuple[ExecutionStep, ...]:
-    """The first ones of the steps, and of iterations as many, as a worker can pay."""
+    """The first ones of the steps, and of iterations as many, as a worker can pay.
+
+    They request as many `runs` at most.
+    """
     found: list[ExecutionStep] = []
     for step in steps:
-        fits = _reduced(step, purse_mist, price)
+        fits = _reduced(step, purse_mist, price, runs)
         if fits is None:
             break
         found.append(fits)
         purse_mist -= _cost_mist(fits, price)
+        runs -= _runs(fits)
     return tuple(found)
 
 
-def _reduced(step: ExecutionStep, purse_mist: int, price: int) -> ExecutionStep | None:
-    while _cost_mist(step, price) > purse_mist:
+def run_count(steps: Iterable[ExecutionStep]) -> int:
+    """How many runs steps request at most."""
+    return sum(map(_runs, steps))
+
+
+def _reduced(step: ExecutionStep, purse_mist: int, price: int, runs: int) -> ExecutionStep | None:
+    while _cost_mist(step, price) > purse_mist or _runs(step) > runs:
         if not isinstance(step, RequestIterations) or step.limit == 1:
             return None
         step = replace(step, limit=step.limit // 2)

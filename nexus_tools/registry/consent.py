@@ -34,7 +34,7 @@ class Terms:
     """What an execution is begun with, and what it takes of its funds.
 
     `group` and the keys of `values`, which are vertices, are numbers in the document;
-    `max_prices_mist` are by the numbers of tools.
+    `max_prices_mist` are by the numbers of tools. `max_timeout_ms` is the longest timeout of them.
     """
 
     settings: LeaderSettings
@@ -42,6 +42,7 @@ class Terms:
     values: Mapping[int, Mapping[str, Any]]
     leaders: tuple[Address, ...]
     max_prices_mist: Sequence[int]
+    max_timeout_ms: int
     max_outcome_bytes: int
     cost: ExecutionCost
 
@@ -82,6 +83,7 @@ class Consent(PackageClient):
             {numbers[name]: ports for name, ports in given.items()},
             tuple(leader.id for leader in named),
             [prices[fqn] for fqn in workflow.fqns],
+            max(tool.definition.timeout_ms for tool in tools.values()),
             size,
             await self._cost(
                 workflow,

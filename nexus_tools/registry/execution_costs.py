@@ -1,6 +1,6 @@
 """What an execution takes of its funds: reckoned from its plan, before it is begun.
 
-Source: `terms.move`, `attempt.move` and the sizes in `records.move` and `invocation.move`.
+Source: `terms.move`, `attempt.move`, `records.move` and `invocation.move`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,13 +8,20 @@ from dataclasses import dataclass
 
 from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.tool import Tool
-from nexus_tools.registry.invocation_commands import quote_mist
 from nexus_tools.registry.step_commands import Foresight, RequestRun
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.workflow import EdgeKind, PlannedEdge, PlannedVertex
 
 # What closing an attempt rewrites, and what its request writes at most.
-_ATTEMPT_BYTES, _INVOCATION_BYTES = 1_200, 1_400
+_ATTEMPT_BYTES, _INVOCATION_BYTES = 1_200, 1_600
+# The gas units of what follows a closing, of 1 000 bytes that are read, and how many are read.
+_STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 900, 40, 3
+# The effort of a request, and more than that of an edge, of a port and of a cursor where it leads.
+_REQUEST_EFFORT, _EDGE_EFFORT, _PORT_EFFORT, _CURSOR_EFFORT = 150, 200, 10, 80
+# The bytes of an outcome that fees cover, and the gas units of rewriting 1 000 more.
+_COVERED_BYTES, _REWRITE_GAS_UNITS = 1_000, 25
+# Hundredths of gas units for each unit of effort, beyond each of these bounds.
+_EFFORT_GAS = {0: 35, 2_000: 45, 3_200: 120, 5_000: 250, 8_000: 550, 12_000: 3_000}
 # What records take, of a run, of a block that was entered, and of what a list got.
 _RUN_BYTES, _INSTANCE_BYTES, _MARK_BYTES = 330, 330, 333
 _NUMBER_BYTES, _DELIVERY_BYTES, _BROUGHT_BYTES, _CURSOR_BYTES = 4, 9, 24, 12
@@ -28,7 +35,7 @@ class VertexCost:
 
     `charge_mist` is the tool's: its price, and the gas of one on chain. `run_mist` is that, the
     leader's fees and the largest outcome of one attempt, `stored_mist` what Sui takes for its
-    records; that comes back to who cleans up.
+    records, which comes back to who cleans up, and `worked_mist` what a worker gets for its steps.
     """
 
     vertex: str
@@ -36,18 +43,20 @@ class VertexCost:
     charge_mist: int
     run_mist: int
     stored_mist: int
+    worked_mist: int
     attempts: int
     is_repeated: bool
 
     @property
     def first_mist(self) -> int:
         """What has to be in the funds for it to be requested."""
-        return self.run_mist + self.stored_mist
+        return self.run_mist + self.stored_mist + self.worked_mist
 
     @property
     def all_mist(self) -> int:
-        """What it takes if only the last attempt succeeds: one that failed costs its records."""
-        return self.first_mist + (self.attempts - 1) * self.stored_mist
+        """What it takes if only the last attempt succeeds: one that failed pays no price."""
+        failed_mist = self.run_mist - self.charge_mist + self.stored_mist + self.worked_mist
+        return self.first_mist + (self.attempts - 1) * failed_mist
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +103,10 @@ def execution_cost(
             name,
             vertex.vertex.fqn,
             tool.charge_mist,
-            quote_mist(settings, tool, _ATTEMPT_BYTES, max_outcome_bytes, gas_price),
+            attempt_mist(settings, tool, max_outcome_bytes, gas_price),
             _stored_bytes(workflow, vertex) * byte_mist,
+            _worked_mist(_effort(workflow, vertex), gas_price)
+            + _rewritten_mist(settings, max_outcome_bytes, gas_price),
             vertex.vertex.attempts,
             bool(vertex.blocks),
         )
@@ -115,6 +126,47 @@ def execution_cost(
         once_mist,
         min(once_mist, any_mist) if bounded else any_mist,
     )
+
+
+def attempt_mist(
+    settings: LeaderSettings, tool: Tool, max_outcome_bytes: int, gas_price: int
+) -> int:
+    """What an attempt of a run prepays, in MIST, as `terms::cost_mist` says."""
+    is_read = tool.requires_signed_outcome or tool.definition.function is not None
+    read_bytes = _READ_FACTOR * settings.max_ports_bytes if is_read else 0
+    return (
+        tool.charge_mist
+        + (settings.fee_gas_units + _STEP_GAS_UNITS) * gas_price
+        + settings.fee_storage_mist
+        + settings.settle_margin_mist // 2
+        + settings.fee_per_input_byte_mist * _ATTEMPT_BYTES
+        + read_bytes * _READ_GAS_UNITS * gas_price // 1_000
+        + settings.fee_per_outcome_byte_mist * max_outcome_bytes
+    )
+
+
+def _worked_mist(effort: int, gas_price: int) -> int:
+    """What a worker gets for the effort of a step, in MIST, as `terms::worked_mist` says."""
+    hundredths = sum(price * max(0, effort - bound) for bound, price in _EFFORT_GAS.items())
+    return hundredths * gas_price // 100
+
+
+def _rewritten_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) -> int:
+    """What a worker gets for rewriting an outcome, in MIST, as `terms::rewritten_mist` says."""
+    more = max(0, outcome_bytes - _COVERED_BYTES)
+    return more * settings.fee_per_input_byte_mist + more * _REWRITE_GAS_UNITS * gas_price // 1_000
+
+
+def _effort(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:
+    """The effort of a run: its request, and following the edges of the largest variant."""
+    brought = [sum(_edge_effort(workflow, each) for each in edges) for edges in _variants(vertex)]
+    return _REQUEST_EFFORT + max(brought, default=0)
+
+
+def _edge_effort(workflow: PublishedWorkflow, edge: PlannedEdge) -> int:
+    ports = len(workflow.plan.vertices[edge.target.vertex].into)
+    cursors = 0 if edge.scope is None else len(workflow.plan.blocks[edge.scope].cursors)
+    return _EDGE_EFFORT + _PORT_EFFORT * ports + _CURSOR_EFFORT * cursors
 
 
 def _stored_bytes(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:

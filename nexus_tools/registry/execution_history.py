@@ -27,6 +27,7 @@ OF_EXECUTIONS = (
     moves.ExecutionRefilled,
     moves.ExecutionLeadersChanged,
     moves.ExecutionStopped,
+    moves.ExecutionRefunded,
     moves.ExecutionEnded,
 )
 OF_RUNS = (InvocationRequested, InvocationSettled, InvocationFailed, InvocationExpired)
@@ -35,6 +36,7 @@ OF_RUNS = (InvocationRequested, InvocationSettled, InvocationFailed, InvocationE
 _REMEDIES = {
     "too_many_steps": "begun with a higher --max-steps it may take more",
     "price_too_high": "begun with --max-price {fqn}=… it may cost more",
+    "timeout_too_long": "begun again, it has the timeout that the tool has now",
     "outcome_limit_too_small": "begun with a higher --max-outcome-bytes it has more room",
     "leader_not_accepted": "`nexus-tools leader list --for {fqn}` shows whom it accepts",
     "tool_not_active": "`nexus-tools tool show {fqn}` shows why",
@@ -135,7 +137,7 @@ def failures_of(
 
 def spent_mist(steps: tuple[Step, ...]) -> int | None:
     """What an execution took of the funds that it got; None unless its begin and end are known."""
-    given_mist, left_mist, known = 0, 0, set[type[object]]()
+    given_mist, back_mist, known = 0, 0, set[type[object]]()
     for step in steps:
         known.add(type(step.event))
         match step.event:
@@ -143,6 +145,8 @@ def spent_mist(steps: tuple[Step, ...]) -> int | None:
                 given_mist += amount_mist
             case moves.ExecutionRefilled(amount_mist=amount_mist):
                 given_mist += amount_mist
+            case moves.ExecutionRefunded(amount_mist=amount_mist):
+                back_mist += amount_mist
             case moves.ExecutionEnded(refund_mist=amount_mist):
-                left_mist = amount_mist
-    return given_mist - left_mist if {moves.ExecutionBegun, moves.ExecutionEnded} <= known else None
+                back_mist += amount_mist
+    return given_mist - back_mist if {moves.ExecutionBegun, moves.ExecutionEnded} <= known else None

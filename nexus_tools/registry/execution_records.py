@@ -117,6 +117,10 @@ class ExecutionRecords:
             if run in self.records.runs and self.records.runs[run].phase is RunPhase.CLOSED
         )
 
+    def iterations(self, value: Collected) -> int:
+        """How many iterations the region of a collected list has, once its elements were read."""
+        return self._iterations.get((value.block, value.path), 0)
+
     def edges_to(self, value: Collected) -> list[PlannedEdge]:
         """The edges by which a region gathers this list."""
         return [

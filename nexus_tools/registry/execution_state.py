@@ -24,7 +24,7 @@ from nexus_tools.registry.step_commands import (
     RequestIterations,
 )
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
-from nexus_tools.units import count, sui
+from nexus_tools.units import count, duration, sui
 from nexus_tools.workflow import (
     Failed,
     OutputPort,
@@ -229,6 +229,7 @@ async def _failures(
     allowed = {
         fqn: {
             "price_too_high": f"it may cost {sui(mist)}",
+            "timeout_too_long": f"it may take {duration(terms.max_timeout_ms)}",
             "too_many_steps": f"it may take {count(terms.max_steps, 'step')}",
             "outcome_limit_too_small": f"it may have {count(terms.max_outcome_bytes, 'byte')}",
         }

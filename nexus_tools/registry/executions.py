@@ -177,6 +177,7 @@ class Executions(PackageClient):
             terms.group,
             terms.leaders[0],
             terms.max_prices_mist,
+            terms.max_timeout_ms,
             terms.max_outcome_bytes,
             max_steps,
             lasts_ms,

@@ -174,6 +174,12 @@ def _position(region: int | None, blocks: Sequence[int]) -> int | None:
     return None if region is None else blocks.index(region)
 
 
+def default_ports(document: Document, vertex: str) -> Ports:
+    """The default values of a vertex, as they stand on chain together."""
+    mine = (default for default in document.defaults if default.target.vertex == vertex)
+    return Ports(tuple((default.target.port, default_value(default)) for default in mine))
+
+
 def default_value(default: Default) -> Value.Variant:
     """A default value as it stands on chain; of one that is elsewhere, the data are its keys."""
     data = default.data

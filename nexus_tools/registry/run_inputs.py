@@ -12,7 +12,8 @@ from nexus_tools.package.move.value import Ports
 from nexus_tools.package.move.value import Value as JsonValue
 from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.registry.execution_records import ExecutionRecords
-from nexus_tools.registry.plan_encoding import default_value
+from nexus_tools.registry.plan_encoding import default_ports, default_value
+from nexus_tools.registry.read_bytes import counted_bytes, loads_of
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import canonical_json
@@ -43,12 +44,36 @@ class RunResolver:
     async def sources(
         self, execution: Execution, workflow: PublishedWorkflow, run: Run
     ) -> tuple[Address, ...]:
-        """The invocations whose outcomes are inputs of a run. Raises as `inputs` does."""
+        """The invocations whose outcomes are inputs of a run, in the order to load them on chain.
+
+        The elements of lists come from the last one to the first. Raises as `inputs` does.
+        """
         records = ExecutionRecords(self._package, execution, workflow)
         await records.read_around(run)
-        runs, _ = await _runs_behind(records, records.records.inputs(run).values())
-        found = (records.invocations[run] for run in runs if run in records.invocations)
-        return tuple(dict.fromkeys(found))
+        values = tuple(records.records.inputs(run).values())
+        _, lists = await _runs_behind(records, values)
+        return loads_of(records, values, lists)
+
+    async def read_bytes(
+        self, execution: Execution, workflow: PublishedWorkflow, run: Run, inputs: Ports
+    ) -> int:
+        """The bytes that the chain counts to put these inputs of a run together.
+
+        Raises as `inputs` does.
+        """
+        records = ExecutionRecords(self._package, execution, workflow)
+        await records.read_around(run)
+        values = tuple(records.records.inputs(run).values())
+        runs, lists = await _runs_behind(records, values)
+        found = await self._invocations(records, runs)
+        states = {invocation.id: invocation.state for invocation in found.values()}
+        entries = await records.entry_values([run.vertex])
+        given = (*entries.values(), default_ports(workflow.document, run.vertex))
+        return (
+            counted_bytes(records, states, values, lists)
+            + sum(ports.size() for ports in given)
+            + inputs.size()
+        )
 
     async def _resolved(
         self, records: ExecutionRecords, workflow: PublishedWorkflow, values: Iterable[Value]

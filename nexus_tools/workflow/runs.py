@@ -66,10 +66,11 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A run came to none."""
+    """A run came to none; `is_refusal` if the chain did not request it."""
 
     reason: str
     detail: str = ""
+    is_refusal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

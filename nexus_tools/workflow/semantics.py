@@ -33,8 +33,9 @@ counted up. Each `collect` port gets what arrived, by iteration; who brought not
 starved, failed, a shorter list) is left out. What still waits inside never runs.
 
 **A failure** (`Failed`, or a variant that lacks a port which an edge carries) is tried again while
-`attempts` remain. Then it is the variant `_err_eval` if that has edges, else, like `raced` and
-`not_a_list`, what the vertex says: `continue` ends the walk, `terminate` the execution.
+`attempts` remain, but for a refusal with a `retry_after_ms` of 0. Then it is the variant
+`_err_eval` if that has edges, else, like `raced` and `not_a_list`, what the vertex says:
+`continue` ends the walk, `terminate` the execution.
 
 **The end** is when nothing is ready or under way. After `terminate`, `Cancelled` or `TimedOut`
 nothing is ready any more; what is under way is still closed, and brings nothing.
@@ -221,7 +222,10 @@ class Execution:
         record, vertex = self._records.runs[run], self.plan.vertices[run.vertex]
         outcome = with_all_ports(vertex, outcome)
         failed = isinstance(outcome, Failed) and self._ending is None
-        if failed and record.attempt < vertex.vertex.attempts:
+        # Who is refused would be refused again at once.
+        is_final = isinstance(outcome, Failed) and outcome.is_refusal
+        is_final = is_final and not vertex.vertex.retry_after_ms
+        if failed and not is_final and record.attempt < vertex.vertex.attempts:
             record.attempt += 1
             self._start(run, record)
             return

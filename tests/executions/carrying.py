@@ -134,6 +134,7 @@ class Carried:
             list(self.plan.groups).index(DEFAULT_GROUP),
             self.carrier.leader,
             [max_price_mist] * len(self.workflow.tools),
+            HOUR_MS,
             max_outcome_bytes,
             max_steps,
             lasts_ms,
@@ -183,7 +184,7 @@ class Carried:
             self.invocations[each] = event.invocation
             self.all_invocations.append(event.invocation)
         for event in refused:
-            outcome = Failed(event.reason)
+            outcome = Failed(event.reason, is_refusal=True)
             change = self.semantics.apply(Closed(self._run(event.run), outcome))
             await self._gathered([event.change], [change])
         self._look_for_end(sent)

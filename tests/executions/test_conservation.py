@@ -181,6 +181,7 @@ class Story:
             list(plan.groups).index(DEFAULT_GROUP),
             carrier.leader,
             [PRICE_MIST] * len(self.workflow.tools),
+            HOUR_MS,
             OUTCOME_BYTES,
             10_000,
             HOUR_MS,

@@ -406,6 +406,7 @@ class World:
         execution = moves.begin(
             *(builder, package, self.deployment.leader_registry, settings.revision),
             *(workflow.id, list(workflow.plan.groups).index(DEFAULT_GROUP), named[0], prices),
+            terms.get("max_timeout_ms", 90 * 86_400_000),
             *(terms.get("max_outcome_bytes", 1_000), terms.get("max_steps", 1_000)),
             terms.get("lasts_ms", 86_400_000),
             builder.split_coins(builder.gas, [funds_mist])[0],

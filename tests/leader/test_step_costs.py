@@ -29,3 +29,13 @@ def test_of_iterations_half_as_many_are_requested_until_they_are_paid():
     eight_mist = 3_000 * PRICE + 160_000_000
     assert affordable([iterations(32)], eight_mist, PRICE) == (iterations(8),)
     assert affordable([iterations(32)], eight_mist - 1, PRICE) == (iterations(4),)
+
+
+def test_affordable_steps_request_twenty_runs_at_most():
+    rich_mist = 10**12
+    assert affordable([iterations(32)], rich_mist, PRICE) == (iterations(16),)
+    requests = [RequestRun(Run(f"run{number}")) for number in range(30)]
+    assert affordable(requests, rich_mist, PRICE) == tuple(requests[:20])
+    mixed = [iterations(16), *requests[:2], iterations(8)]
+    assert affordable(mixed, rich_mist, PRICE) == (*mixed[:3], iterations(2))
+    assert affordable(requests, rich_mist, PRICE, 0) == ()

@@ -472,8 +472,21 @@ public(package) fun settle_answer(
     clock: &Clock,
     ctx: &TxContext,
 ): bool {
+    self.settle_with_inputs(leader, variant, ports, 0, clock, ctx)
+}
+
+/// Settles with an answer to inputs of which so many bytes were read on chain.
+public(package) fun settle_with_inputs(
+    self: &mut Invocation,
+    leader: &Leader,
+    variant: ascii::String,
+    ports: Ports,
+    read_bytes: u64,
+    clock: &Clock,
+    ctx: &TxContext,
+): bool {
     if (!self.authorize(leader, clock, ctx)) return false;
-    self.record(object::id(leader), variant, ports, clock, ctx);
+    self.record(object::id(leader), variant, ports, read_bytes, clock, ctx);
     true
 }
 
@@ -484,10 +497,12 @@ public(package) fun settle_call(
     leader: &Leader,
     variant: ascii::String,
     ports: Ports,
+    read_bytes: u64,
     clock: &Clock,
     ctx: &TxContext,
 ) {
-    assert!(self.settle_answer(leader, variant, ports, clock, ctx), EClosed);
+    let is_settled = self.settle_with_inputs(leader, variant, ports, read_bytes, clock, ctx);
+    assert!(is_settled, EClosed);
 }
 
 /// Does the same for anyone. Aborts with `ENotForAnyone`, `EClosed` or `EOutcomeTooLarge`.
@@ -495,6 +510,7 @@ public(package) fun settle_call_by_anyone(
     self: &mut Invocation,
     variant: ascii::String,
     ports: Ports,
+    read_bytes: u64,
     clock: &Clock,
     ctx: &TxContext,
 ) {
@@ -502,7 +518,7 @@ public(package) fun settle_call_by_anyone(
     assert!(self.settling.is_for_anyone(), ENotForAnyone);
     assert!(!self.is_closed(), EClosed);
     assert!(clock.timestamp_ms() < self.expires_at_ms(), EClosed);
-    self.record(ctx.sender().to_id(), variant, ports, clock, ctx);
+    self.record(ctx.sender().to_id(), variant, ports, read_bytes, clock, ctx);
 }
 
 // === Private functions ===
@@ -581,7 +597,9 @@ fun create(
     clock: &Clock,
     ctx: &mut TxContext,
 ): Invocation {
-    let (settle_fee_mist, fail_fee_mist) = attempt::fees_mist(&attempt, settings, inputs.size(), ctx);
+    let bytes = inputs.size();
+    let (settle_fee_mist, fail_fee_mist) = if (attempt.is_some()) attempt::fees_mist(settings, ctx)
+    else (settings.settle_fee_mist(bytes, ctx), settings.fail_fee_mist(bytes, ctx));
     let settling = settling::of(tool);
     // The tool's own time is divided among the leaders, as the time of each is where it is theirs.
     let window_ms = if (settling.is_for_anyone()) tool.timeout_ms() / leaders.length()
@@ -653,6 +671,7 @@ fun record(
     leader: ID,
     variant: ascii::String,
     ports: Ports,
+    read_bytes: u64,
     clock: &Clock,
     ctx: &TxContext,
 ) {
@@ -660,7 +679,9 @@ fun record(
     assert!(outcome_bytes <= self.max_outcome_bytes, EOutcomeTooLarge);
     let settled_at_ms = clock.timestamp_ms();
     self.state = state::settled(variant, ports, leader, settled_at_ms);
-    let fee_mist = self.settle_fee_mist + outcome_bytes * self.fee_per_outcome_byte_mist;
+    let read_mist = self.attempt.map!(|attempt| attempt.read_mist(read_bytes)).destroy_or!(0);
+    let outcome_mist = outcome_bytes * self.fee_per_outcome_byte_mist;
+    let fee_mist = self.settle_fee_mist + read_mist + outcome_mist;
     let price_mist = self.price_mist;
     payment::pay(self.payment.split(fee_mist), ctx.sender());
     payment::pay(self.payment.split(price_mist), self.payout);

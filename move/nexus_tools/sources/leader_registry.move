@@ -193,6 +193,12 @@ public fun settle_fee_mist(self: &LeaderSettings, input_bytes: u64, ctx: &TxCont
     self.fail_fee_mist(input_bytes, ctx) + self.settle_margin_mist
 }
 
+/// What settling an invocation pays beyond failing it.
+public fun settle_margin_mist(self: &LeaderSettings): u64 { self.settle_margin_mist }
+
+/// What it gets besides for each byte that it rewrites.
+public fun fee_per_input_byte_mist(self: &LeaderSettings): u64 { self.fee_per_input_byte_mist }
+
 /// What it gets besides for each byte of an answer.
 public fun fee_per_outcome_byte_mist(self: &LeaderSettings): u64 { self.fee_per_outcome_byte_mist }
 

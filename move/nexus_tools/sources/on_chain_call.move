@@ -48,6 +48,8 @@ public struct Call {
     expires_at_ms: u64,
     witness: TypeName,
     inputs: Ports,
+    /// The bytes that were read for the inputs of an attempt.
+    read_bytes: u64,
     answer: Option<Answer>,
 }
 
@@ -62,19 +64,21 @@ public struct Answer has drop {
 /// Opens an invocation. Aborts with `EIsAttempt`, `EWrongTool` or `ENotOnChain`.
 public fun open(invocation: &Invocation, tool: &Tool): Call {
     assert!(invocation.attempt().is_none(), EIsAttempt);
-    new(invocation, *invocation.inputs(), tool)
+    new(invocation, *invocation.inputs(), 0, tool)
 }
 
-/// Opens an attempt, which its execution shows to be its own: it says what its inputs are. Aborts
-/// with `invocation::EWrongExecution`, `EWrongTool` or `ENotOnChain`.
+/// Opens an attempt, which its execution shows to be its own: it says what its inputs are, and how
+/// many bytes were read for them. Aborts with `invocation::EWrongExecution`, `EWrongTool` or
+/// `ENotOnChain`.
 public fun open_attempt(
     invocation: &Invocation,
     execution: &UID,
     inputs: Ports,
+    read_bytes: u64,
     tool: &Tool,
 ): Call {
     invocation.check_execution(execution);
-    new(invocation, inputs, tool)
+    new(invocation, inputs, read_bytes, tool)
 }
 
 /// Settles the invocation with the answer, and pays the tool and the sender, who is a worker of the
@@ -87,8 +91,9 @@ public fun close(
     clock: &Clock,
     ctx: &TxContext,
 ) {
+    let read_bytes = self.read_bytes;
     let Answer { variant, ports } = self.into_answer(invocation);
-    invocation.settle_call(leader, variant, ports, clock, ctx);
+    invocation.settle_call(leader, variant, ports, read_bytes, clock, ctx);
 }
 
 /// Settles an invocation that anyone may settle; the sender is paid. Aborts with
@@ -100,8 +105,9 @@ public fun close_by_anyone(
     clock: &Clock,
     ctx: &TxContext,
 ) {
+    let read_bytes = self.read_bytes;
     let Answer { variant, ports } = self.into_answer(invocation);
-    invocation.settle_call_by_anyone(variant, ports, clock, ctx);
+    invocation.settle_call_by_anyone(variant, ports, read_bytes, clock, ctx);
 }
 
 // === Public functions: tools ===
@@ -170,7 +176,7 @@ public fun get_addresses(self: &Call, name: vector<u8>): vector<address> {
 
 // === Private functions ===
 
-fun new(invocation: &Invocation, inputs: Ports, tool: &Tool): Call {
+fun new(invocation: &Invocation, inputs: Ports, read_bytes: u64, tool: &Tool): Call {
     assert!(object::id(tool) == invocation.tool(), EWrongTool);
     let function = tool.definition().function();
     assert!(function.is_some(), ENotOnChain);
@@ -181,6 +187,7 @@ fun new(invocation: &Invocation, inputs: Ports, tool: &Tool): Call {
         expires_at_ms: invocation.expires_at_ms(),
         witness: function.borrow().witness(),
         inputs,
+        read_bytes,
         answer: option::none(),
     }
 }

@@ -15,10 +15,10 @@ public enum Settling has copy, drop, store {
     Call { for_anyone: bool },
 }
 
-// === Package functions ===
+// === Public functions ===
 
 /// How invocations of a tool are settled.
-public(package) fun of(tool: &Tool): Settling {
+public fun of(tool: &Tool): Settling {
     let function = tool.definition().function();
     if (function.is_some()) Settling::Call { for_anyone: function.borrow().is_for_anyone() }
     else if (tool.requires_signed_outcome()) Settling::Signature { keys: *tool.keys().keys() }
@@ -26,7 +26,9 @@ public(package) fun of(tool: &Tool): Settling {
 }
 
 /// Whether a leader's word is enough.
-public(package) fun is_by_leader(self: &Settling): bool { self == &Settling::Leader }
+public fun is_by_leader(self: &Settling): bool { self == &Settling::Leader }
+
+// === Package functions ===
 
 /// Whether anyone may call it.
 public(package) fun is_for_anyone(self: &Settling): bool {
@@ -43,3 +45,11 @@ public(package) fun keys(self: &Settling): vector<vector<u8>> {
         _ => vector[],
     }
 }
+
+// === Test-only functions ===
+
+#[test_only]
+public fun by_leader_for_testing(): Settling { Settling::Leader }
+
+#[test_only]
+public fun signed_for_testing(): Settling { Settling::Signature { keys: vector[] } }

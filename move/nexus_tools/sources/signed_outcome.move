@@ -49,11 +49,12 @@ public fun settle(
 }
 
 /// Settles an attempt in the same way, which its execution shows to be its own: it says what its
-/// inputs are. Aborts with `invocation::EWrongExecution`, and as `settle` does.
+/// inputs are, and how many bytes were read for them. Aborts with `invocation::EWrongExecution`, and as `settle` does.
 public fun settle_attempt(
     invocation: &mut Invocation,
     execution: &UID,
     inputs: &Ports,
+    read_bytes: u64,
     leader: &Leader,
     variant: String,
     ports: Ports,
@@ -65,7 +66,7 @@ public fun settle_attempt(
     invocation.check_execution(execution);
     let message = message_of(invocation, inputs, &variant, &ports);
     verify(invocation, &key, &signature, &message);
-    invocation.settle_answer(leader, variant, ports, clock, ctx)
+    invocation.settle_with_inputs(leader, variant, ports, read_bytes, clock, ctx)
 }
 
 // === Views ===

@@ -76,6 +76,24 @@ public fun output(self: &State, name: &ascii::String): Value {
     }
 }
 
+/// An element of a port that is a list. Aborts with `value::EUnknownPort`, `value::ENotAList`,
+/// `value::ENoElement` or `ENotFailed`.
+public fun element(self: &State, name: &ascii::String, i: u64): Value {
+    match (self) {
+        State::Settled { ports, .. } => ports.port_element(name, i),
+        _ => self.output(name).element(i),
+    }
+}
+
+/// The bytes of what it came to.
+public fun bytes(self: &State): u64 {
+    match (self) {
+        State::Settled { variant, ports, .. } => variant.length() + ports.size(),
+        State::Failed { reason, detail, .. } => reason.length() + detail.length(),
+        _ => 0,
+    }
+}
+
 // === Package functions ===
 
 /// Nothing yet.

@@ -2,7 +2,7 @@
 #[test_only]
 module nexus_tools::attempt_tests;
 
-use nexus_tools::attempt::{Self, Attempt};
+use nexus_tools::attempt;
 use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader_registry::LeaderRegistry;
 use nexus_tools::on_chain_call;
@@ -10,6 +10,7 @@ use nexus_tools::on_chain_runner;
 use nexus_tools::owner;
 use nexus_tools::permit::{Self, Permit};
 use nexus_tools::run;
+use nexus_tools::settling;
 use nexus_tools::signed_outcome;
 use nexus_tools::test_runner::{Self, Runner, alice_and_lee, field, key, mint, ok, sum, told};
 use nexus_tools::tool::Tool;
@@ -27,9 +28,9 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 const COUNT: vector<u8> = b"xyz.example.count@1";
 const PAYMENT_MIST: u64 = 100_000_000;
 const PRICE_MIST: u64 = 5_000_000;
-/// 1 000 units at 1 000, 520 000, 1 200 bytes of records at 100, 2 000 000, and at 7 600 each 2 bytes of
+/// 1 900 units at 1 000, 520 000, 1 200 bytes of records at 100, 1 000 000, and at 7 600 each 2 bytes of
 /// `ok` and 11 of its ports.
-const FEE_MIST: u64 = 3_738_800;
+const FEE_MIST: u64 = 3_638_800;
 
 #[test]
 fun a_granted_permit_is_told_to_everybody() {
@@ -48,32 +49,68 @@ fun stranger_grants_no_permit() {
 
 #[test]
 fun attempt_says_what_it_carries() {
-    let attempt = attempt::new(@0xE.to_id(), run::new(3, vector[1, 0]), 2);
-    assert_eq!(attempt.execution(), @0xE.to_id());
-    assert_eq!(attempt.run().vertex(), 3);
-    assert_eq!(*attempt.run().path(), vector[1, 0]);
-    assert_eq!(attempt.number(), 2);
-    assert_eq!(attempt::record_bytes(), 1_200);
+    let mut runner = test_runner::start();
+    runner.tx!(BOB, |_, leaders, _, ctx| {
+        let (id, run) = (@0xE.to_id(), run::new(3, vector[1, 0]));
+        let settling = settling::by_leader_for_testing();
+        let attempt = attempt::new(id, run, 2, &settling, leaders.settings(), ctx);
+        assert_eq!(attempt.execution(), id);
+        assert_eq!(attempt.run().vertex(), 3);
+        assert_eq!(*attempt.run().path(), vector[1, 0]);
+        assert_eq!(attempt.number(), 2);
+        // A leader's word is enough: nothing is read on chain.
+        assert_eq!(attempt.max_read_mist(), 0);
+    });
+    runner.end();
 }
 
 #[test]
-fun fees_are_paid_once_for_all_attempts_of_a_run() {
-    // 1 000 units at 1 000 MIST, 520 000 for storage, and 120 000 for the 1 200 bytes of the records:
-    // its inputs are in them, however many bytes they have.
-    assert_fees(attempt_of(1), 0, 3_640_000, 1_640_000);
-    assert_fees(attempt_of(1), 50_000, 3_640_000, 1_640_000);
-    // What settling is worth beyond failing is left.
-    assert_fees(attempt_of(2), 0, 2_000_000, 0);
-    assert_fees(attempt_of(2), 50_000, 2_000_000, 0);
-    assert_fees(attempt_of(3), 0, 2_000_000, 0);
-    assert_fees(attempt_of(255), 0, 2_000_000, 0);
+fun reading_inputs_is_bounded_and_paid_by_the_byte() {
+    let mut runner = test_runner::start();
+    runner.tx!(BOB, |_, leaders, _, ctx| {
+        let (id, run) = (@0xE.to_id(), run::new(3, vector[]));
+        let settling = settling::signed_for_testing();
+        let attempt = attempt::new(id, run, 1, &settling, leaders.settings(), ctx);
+        // Three times 65 536 bytes, and 40 gas units at 1 000 MIST for 1 000 bytes.
+        assert_eq!(attempt.max_read_bytes(), 196_608);
+        assert_eq!(attempt.read_mist(0), 0);
+        assert_eq!(attempt.read_mist(1), 40);
+        assert_eq!(attempt.read_mist(25_000), 1_000_000);
+        assert_eq!(attempt.max_read_mist(), 7_864_320);
+    });
+    runner.end();
 }
 
 #[test]
-fun who_requests_an_invocation_pays_for_its_inputs() {
-    assert_fees(option::none(), 0, 3_520_000, 1_520_000);
-    assert_fees(option::none(), 13, 3_521_300, 1_521_300);
-    assert_fees(option::none(), 1_201, 3_640_100, 1_640_100);
+fun each_attempt_pays_its_closing_and_what_follows() {
+    let mut runner = test_runner::start();
+    runner.tx!(BOB, |_, leaders, _, ctx| {
+        // 1 000 units for closing and 900 for what follows at 1 000 MIST, 520 000 for storage, and
+        // 120 000 for the 1 200 bytes of the records; settling pays half of 2 000 000 more.
+        let (settle_mist, fail_mist) = attempt::fees_mist(leaders.settings(), ctx);
+        assert_eq!(fail_mist, 2_540_000);
+        assert_eq!(settle_mist, 3_540_000);
+        assert_eq!(attempt::record_bytes(), 1_200);
+    });
+    runner.end();
+}
+
+#[test]
+fun reading_is_paid_to_who_settles() {
+    let (mut runner, execution, invocation, lee) = requested_of(COUNT);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, invocation, lee, |tool, invocation, leader, clock, ctx| {
+        let inputs = test_runner::port(b"a", b"41");
+        let mut call = on_chain_call::open_attempt(invocation, &execution, inputs, 10_000, tool);
+        on_chain_runner::count(&mut call);
+        let before = invocation.payment_mist();
+        call.close(invocation, leader, clock, ctx);
+        // 3 540 000 for settling, 400 000 for 10 000 bytes, and 7 600 for each of 2 + 13 bytes; the
+        // function has 7 of gas, which the leader gets, too.
+        let paid_mist = before - invocation.payment_mist();
+        assert_eq!(paid_mist, 3_540_007 + 400_000 + 7_600 * (2 + invocation.state().ports().size()));
+    });
+    execution.delete();
+    runner.end();
 }
 
 #[test]
@@ -105,6 +142,9 @@ fun invocation_has_its_attempt_behind_its_requester() {
         field(3u16),
         field(vector[1u32, 0]),
         field(1u8),
+        // A leader's word is enough: reading pays nothing.
+        field(196_608u64),
+        field(0u64),
         // Its inputs are those of its execution.
         x"00",
         field(vector[lee]),
@@ -183,6 +223,7 @@ fun another_object_does_not_say_what_its_inputs_are() {
             invocation,
             &other,
             &inputs,
+            0,
             leader,
             ok(),
             sum(),
@@ -203,7 +244,7 @@ fun call_of_an_attempt_has_the_inputs_that_its_execution_says() {
     let (mut runner, execution, invocation, lee) = requested_of(COUNT);
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, invocation, lee, |tool, invocation, leader, clock, ctx| {
         let inputs = test_runner::port(b"a", b"41");
-        let mut call = on_chain_call::open_attempt(invocation, &execution, inputs, tool);
+        let mut call = on_chain_call::open_attempt(invocation, &execution, inputs, 0, tool);
         assert_eq!(call.requester(), BOB);
         assert_eq!(call.requested_at_ms(), 1_000_000);
         assert_eq!(call.expires_at_ms(), 1_025_000);
@@ -230,7 +271,7 @@ fun another_object_does_not_open_an_attempt() {
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, invocation, lee, |tool, invocation, leader, clock, ctx| {
         let other = object::new(ctx);
         let inputs = test_runner::port(b"a", b"41");
-        let call = on_chain_call::open_attempt(invocation, &other, inputs, tool);
+        let call = on_chain_call::open_attempt(invocation, &other, inputs, 0, tool);
         call.close(invocation, leader, clock, ctx);
         other.delete();
     });
@@ -243,22 +284,6 @@ fun grant(runner: &mut Runner): Permit {
     let mut permit = option::none();
     runner.admin_tx!(ADMIN, |admin, _, _, _, ctx| permit.fill(permit::grant(admin, ctx)));
     permit.destroy_some()
-}
-
-/// An attempt of a run with this number.
-fun attempt_of(number: u8): Option<Attempt> {
-    option::some(attempt::new(@0xE.to_id(), run::new(0, vector[]), number))
-}
-
-/// Compares what settling and failing pay under the first settings.
-fun assert_fees(attempt: Option<Attempt>, input_bytes: u64, settle_mist: u64, fail_mist: u64) {
-    let mut runner = test_runner::start();
-    runner.tx!(BOB, |_, leaders, _, ctx| {
-        let (settle, fail) = attempt::fees_mist(&attempt, leaders.settings(), input_bytes, ctx);
-        assert_eq!(settle, settle_mist);
-        assert_eq!(fail, fail_mist);
-    });
-    runner.end();
 }
 
 /// An object of Bob's, and the first attempt for it, by Lee's leader.
@@ -275,9 +300,17 @@ fun requested_of(fqn: vector<u8>): (Runner, UID, ID, ID) {
     let registry = scenario.take_shared<LeaderRegistry>();
     let clock = scenario.take_shared<Clock>();
     let execution = object::new(scenario.ctx());
+    let attempt = attempt::new(
+        execution.to_inner(),
+        run::new(3, vector[1, 0]),
+        1,
+        &settling::of(&tool),
+        registry.settings(),
+        scenario.ctx(),
+    );
     let (invocation, _) = invocation::request_attempt(
         permit,
-        attempt::new(execution.to_inner(), run::new(3, vector[1, 0]), 1),
+        attempt,
         &tool,
         BOB,
         vector[lee],

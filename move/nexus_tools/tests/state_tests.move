@@ -25,6 +25,28 @@ fun what_is_settled_has_its_answer() {
 }
 
 #[test]
+fun state_has_the_bytes_of_what_it_came_to() {
+    // Variant and ports: 2, and 1 + 7 + 3 of `{"result": 3}`.
+    assert_eq!(settled().bytes(), 13);
+    // `timed_out` and `5 s`.
+    assert_eq!(failed().bytes(), 12);
+    assert_eq!(state::expired().bytes(), 0);
+    assert_eq!(state::requested().bytes(), 0);
+}
+
+#[test]
+fun element_is_that_of_a_port_of_the_answer() {
+    let list = value::none().with(b"a", value::inline_list(vector[vector[b"1", b"22"]]));
+    let state = state::settled(ok(), list, @0x1.to_id(), 0);
+    assert_eq!(state.element(&b"a".to_ascii_string(), 1), value::inline(b"22"));
+}
+
+#[test, expected_failure(abort_code = value::ENotAList)]
+fun failure_has_no_elements() {
+    failed().element(&b"reason".to_ascii_string(), 0);
+}
+
+#[test]
 fun what_failed_has_its_reason_and_its_detail() {
     let state = failed();
     assert!(state.is_closed());

@@ -408,6 +408,13 @@ public(package) fun default(self: &Dag, number: u16, port: &ascii::String): Valu
     values.port(port)
 }
 
+/// The bytes of the default values of a vertex, which are read together.
+public(package) fun default_bytes(self: &Dag, number: u16): u64 {
+    if (!field::exists_(&self.id, Defaults(number))) return 0;
+    let values: &Ports = field::borrow(&self.id, Defaults(number));
+    values.size()
+}
+
 // === Private functions: pages ===
 
 /// How many pages so many entries take.

@@ -10,6 +10,11 @@
 /// takes for storing them, to the byte; who removes them gets that from Sui. Where funds do not
 /// cover what a step would need, nothing happens until somebody `refill`s them.
 ///
+/// A step is paid what it computes, too, beyond what the fees of invocations cover. An execution
+/// that is cancelled, terminated or too late pays its funds back at once, but for what
+/// invocations hold that are under way: that is for as long as the longest timeout, at most, to
+/// which the owner consented.
+///
 /// `advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no
 /// setting: funds are never locked in. What is left in the end is removed by `cleaning`.
 ///
@@ -22,6 +27,7 @@ use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::LeaderRegistry;
 use nexus_tools::payment;
 use nexus_tools::run::{Self, Run};
+use nexus_tools::settling;
 use nexus_tools::tool::Tool;
 use nexus_tools::value::{Ports, Value};
 use nexus_workflows::dag::Dag;
@@ -73,6 +79,10 @@ const ENotOwner: u64 = 14;
 const EEnded: u64 = 15;
 /// The time of the execution is not over.
 const ENotOver: u64 = 16;
+/// The entry values are larger than the registry's `max_ports_bytes`: use remote values.
+const EValuesTooLarge: u64 = 17;
+/// The funds do not cover what this step computes: `refill` them.
+const EFundsShort: u64 = 18;
 
 // === Constants ===
 
@@ -153,6 +163,13 @@ public struct ExecutionStopped has copy, drop {
     status: String,
 }
 
+/// Funds of an execution that goes on no more went back to its owner before it has ended.
+public struct ExecutionRefunded has copy, drop {
+    execution: ID,
+    owner: address,
+    amount_mist: u64,
+}
+
 /// An execution has ended, and what was left of its funds is its owner's, or its schedule's.
 public struct ExecutionEnded has copy, drop {
     execution: ID,
@@ -191,8 +208,8 @@ public struct EntryKey(u16) has copy, drop, store;
 // === Public functions: beginning ===
 
 /// Begins an execution of `dag` with one of its entry groups. The owner consents to the
-/// settings of this revision; to `max_prices_mist`, for each tool; to `max_outcome_bytes` of
-/// each outcome; and to `max_steps`. Give its entry values and share it in the same
+/// settings of this revision; to `max_prices_mist`, for each tool; to timeouts of
+/// `max_timeout_ms`; to `max_outcome_bytes` of each outcome; and to `max_steps`. Give its entry values and share it in the same
 /// transaction. Aborts with `ESettingsChanged`, `ENoGroup`, `ELengthMismatch`, `ETooLong`,
 /// `EOutcomeLimitTooLarge`, `ELeaderNotActive` or `leader_registry::ENotAccepting`.
 public fun begin(
@@ -202,6 +219,7 @@ public fun begin(
     group: u8,
     leader: &Leader,
     max_prices_mist: vector<u64>,
+    max_timeout_ms: u64,
     max_outcome_bytes: u64,
     max_steps: u64,
     lasts_ms: u64,
@@ -216,6 +234,7 @@ public fun begin(
         group,
         leader,
         max_prices_mist,
+        max_timeout_ms,
         max_outcome_bytes,
         max_steps,
         lasts_ms,
@@ -225,14 +244,17 @@ public fun begin(
     let mut self = new(dag, group, owner, option::none(), terms, funds.into_balance(), ctx);
     // The owner stored what there is.
     self.walks.records_mut().take_bytes();
+    self.walks.records_mut().take_effort();
     self.finish(clock);
     self
 }
 
-/// Gives the values of the entry ports of a vertex. Aborts with `EValuesGiven` or `ENotOwner`.
+/// Gives the values of the entry ports of a vertex. Aborts with `EValuesGiven`, `EValuesTooLarge`
+/// or `ENotOwner`.
 public fun give(self: &mut Execution, vertex: u16, values: Ports, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(!field::exists_(&self.id, EntryKey(vertex)), EValuesGiven);
+    assert!(self.terms_mut().add_entry(values.size()), EValuesTooLarge);
     self.add_entry(vertex, values);
 }
 
@@ -277,7 +299,7 @@ public fun request(
     if (self.is_short(needed_mist, 0)) return false;
     self.walks.take(run);
     self.invoke(dag, tool, run, clock, ctx);
-    self.pay_stored(ctx);
+    self.pay_worker(0, ctx);
     self.finish(clock);
     true
 }
@@ -311,7 +333,7 @@ public fun request_iterations(
     };
     let runs = self.walks.take_iterations(dag, vertex, path, count);
     runs.do_ref!(|run| self.invoke(dag, tool, *run, clock, ctx));
-    self.pay_stored(ctx);
+    self.pay_worker(0, ctx);
     self.finish(clock);
     runs.length()
 }
@@ -319,7 +341,7 @@ public fun request_iterations(
 /// Goes on with a closed invocation: takes what is left of its payment, and brings its outcome
 /// to where it leads. One that nobody closed in time expires by this. Does nothing and returns
 /// false if it is not closed, or did that before, or if funds do not cover what has to be
-/// written. Aborts with `EWrongDag` or `EWrongExecution`.
+/// written. Aborts with `EWrongDag`, `EWrongExecution` or `EFundsShort`.
 public fun advance(
     self: &mut Execution,
     dag: &Dag,
@@ -336,20 +358,22 @@ public fun advance(
         if (clock.timestamp_ms() < invocation.expires_at_ms()) return false;
         invocation.expire(clock);
     };
-    let state = *invocation.state();
-    let variant = if (state.is_settled()) option::some(state.variant()) else option::none();
-    let needed_mist = self.terms().stored_mist(walks::most_bytes(dag, &run, &variant));
+    let is_settled = invocation.state().is_settled();
+    let variant = if (is_settled) option::some(invocation.state().variant()) else option::none();
+    let rewritten_mist = self.terms().rewritten_mist(invocation.state().bytes(), ctx);
+    let needed_mist = self.terms().stored_mist(walks::most_bytes(dag, &run, &variant))
+        + rewritten_mist + terms::worked_mist(walks::least_effort(dag, &run, &variant), ctx);
     if (!self.walks.is_ending() && self.is_short(needed_mist, invocation.payment_mist())) return false;
     self.funds.join(invocation.take_rest(&self.id));
     let mut change = walks::no_change();
     let now_ms = clock.timestamp_ms();
-    if (variant.is_some()) {
-        let (variant, ports) = (variant.borrow(), state.ports());
-        self.walks.settle(dag, run, variant, ports, now_ms, &mut change);
+    if (is_settled) {
+        let ports = invocation.state().ports();
+        self.walks.settle(dag, run, variant.borrow(), ports, now_ms, &mut change);
     } else {
-        self.walks.fail(dag, run, state.reason(), now_ms, &mut change);
+        self.walks.fail(dag, run, invocation.state().reason(), true, now_ms, &mut change);
     };
-    self.pay_stored(ctx);
+    self.pay_worker(rewritten_mist, ctx);
     let execution = object::id(self);
     event::emit(ExecutionAdvanced { execution, invocation: id, run, change });
     self.finish(clock);
@@ -357,7 +381,8 @@ public fun advance(
 }
 
 /// Brings what a region gathered out of it. Does nothing and returns false if something in it
-/// is left to do, or if funds do not cover what has to be written. Aborts with `EWrongDag`.
+/// is left to do, or if funds do not cover what has to be written. Aborts with `EWrongDag` or
+/// `EFundsShort`.
 public fun gather(
     self: &mut Execution,
     dag: &Dag,
@@ -371,11 +396,12 @@ public fun gather(
     let is_left = self.walks.records().knows(instance)
         && self.walks.records().at(instance).is_left();
     if (!is_left || self.walks.is_ending()) return false;
-    let needed_mist = self.terms().stored_mist(walks::most_gathered_bytes(dag, region));
+    let needed_mist = self.terms().stored_mist(walks::most_gathered_bytes(dag, region))
+        + terms::worked_mist(walks::least_gathered_effort(dag, region), ctx);
     if (self.is_short(needed_mist, 0)) return false;
     let mut change = walks::no_change();
     self.walks.gather(dag, instance, &mut change);
-    self.pay_stored(ctx);
+    self.pay_worker(0, ctx);
     event::emit(RegionGathered { execution: object::id(self), region: instance, change });
     self.finish(clock);
     true
@@ -389,8 +415,8 @@ public fun refill(self: &mut Execution, funds: Coin<SUI>) {
     event::emit(ExecutionRefilled { execution, amount_mist, funds_mist });
 }
 
-/// Ends the execution: nothing more is requested, and what is under way is still closed and
-/// paid. Aborts with `ENotOwner` or `EEnded`.
+/// Ends the execution: nothing more is requested, what is under way is still closed and paid,
+/// and all other funds go back at once. Aborts with `ENotOwner` or `EEnded`.
 public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(self.ended_at_ms.is_none(), EEnded);
@@ -433,6 +459,13 @@ public(package) fun entry(self: &Execution, vertex: u16, port: &String): Option<
     if (values.has(port)) option::some(values.port(port)) else option::none()
 }
 
+/// The bytes of the entry values of a vertex, which are read together.
+public(package) fun entry_bytes(self: &Execution, vertex: u16): u64 {
+    if (!field::exists_(&self.id, EntryKey(vertex))) return 0;
+    let values: &Ports = field::borrow(&self.id, EntryKey(vertex));
+    values.size()
+}
+
 // === Package functions: schedules ===
 
 /// To what an owner consents, of an execution that begins then. Aborts as `begin` does.
@@ -443,6 +476,7 @@ public(package) fun consent(
     group: u8,
     leader: &Leader,
     max_prices_mist: vector<u64>,
+    max_timeout_ms: u64,
     max_outcome_bytes: u64,
     max_steps: u64,
     lasts_ms: u64,
@@ -458,7 +492,15 @@ public(package) fun consent(
     assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
     assert!(leader.is_active(), ELeaderNotActive);
     let (leaders, deadline_ms) = (vector[object::id(leader)], begins_at_ms + lasts_ms);
-    terms::new(leaders, settings, max_prices_mist, max_outcome_bytes, max_steps, deadline_ms)
+    terms::new(
+        leaders,
+        settings,
+        max_prices_mist,
+        max_timeout_ms,
+        max_outcome_bytes,
+        max_steps,
+        deadline_ms,
+    )
 }
 
 /// Begins an execution for a schedule, shares it, and gives its id and the bytes that this
@@ -478,6 +520,7 @@ public(package) fun begin_scheduled(
     let mut self = new(dag, group, owner, option::some(schedule), terms, funds, ctx);
     vertices.zip_do_ref!(values, |vertex, ports| self.add_entry(*vertex, *ports));
     let records_bytes = self.walks.records_mut().take_bytes();
+    self.walks.records_mut().take_effort();
     self.finish(clock);
     let (id, bytes) = (object::id(&self), OBJECT_BYTES + bcs::to_bytes(&self).length());
     self.share();
@@ -625,15 +668,24 @@ fun invoke(
     ctx: &mut TxContext,
 ) {
     self.steps = self.steps + 1;
+    self.walks.records_mut().work(records::request_effort());
     let number = dag.vertex(run.vertex()).tool();
     let refusal = self.terms().refusal(tool, number, self.steps);
     if (refusal.is_some()) {
         self.refuse(dag, run, refusal.destroy_some(), clock, ctx);
         return
     };
-    let attempt = attempt::new(object::id(self), run, self.walks.records().of(run).attempt());
+    let terms = self.terms();
+    let attempt = attempt::new(
+        object::id(self),
+        run,
+        self.walks.records().of(run).attempt(),
+        &settling::of(tool),
+        terms.settings(),
+        ctx,
+    );
     let keeps_detail = walks::handles_failure(dag, &run);
-    let cost_mist = self.terms().cost_mist(attempt, tool, ctx);
+    let cost_mist = terms.cost_mist(&attempt, tool, ctx);
     let payment = self.funds.split(cost_mist);
     let terms = self.terms();
     let leaders = (*terms.leaders()).filter!(|leader| tool.accepts(*leader));
@@ -656,7 +708,8 @@ fun invoke(
 }
 
 /// Fails a run that is not requested. The sender is paid as for failing an invocation: its
-/// owner alone could know before.
+/// owner alone could know before. What is refused now is refused again at once: so it is tried
+/// again only if that is to be later.
 fun refuse(
     self: &mut Execution,
     dag: &Dag,
@@ -669,7 +722,8 @@ fun refuse(
     payment::pay(self.funds.split(fee_mist), ctx.sender());
     let mut change = walks::no_change();
     self.walks.records_mut().refuse(run, reason);
-    self.walks.fail(dag, run, reason, clock.timestamp_ms(), &mut change);
+    let may_retry = dag.vertex(run.vertex()).retry_after_ms() > 0;
+    self.walks.fail(dag, run, reason, may_retry, clock.timestamp_ms(), &mut change);
     if (self.steps > self.terms().max_steps()) self.walks.end(TERMINATED.to_ascii_string());
     event::emit(RunRefused { execution: object::id(self), run, reason, change });
 }
@@ -685,24 +739,35 @@ fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
     true
 }
 
-/// Pays the sender what it stored.
-fun pay_stored(self: &mut Execution, ctx: &TxContext) {
-    let bytes = self.walks.records_mut().take_bytes();
-    let paid_mist = self.terms().stored_mist(bytes);
+/// Pays the sender what it stored, computed and rewrote; at an early end, what is there of it.
+fun pay_worker(self: &mut Execution, rewritten_mist: u64, ctx: &TxContext) {
+    let records = self.walks.records_mut();
+    let (bytes, effort) = (records.take_bytes(), records.take_effort());
+    let stored_mist = self.terms().stored_mist(bytes);
+    let due_mist = stored_mist + terms::worked_mist(effort, ctx) + rewritten_mist;
+    let funds_mist = self.funds.value();
+    let paid_mist = if (self.walks.is_ending()) due_mist.min(funds_mist) else due_mist;
+    assert!(paid_mist <= funds_mist, EFundsShort);
     payment::pay(self.funds.split(paid_mist), ctx.sender());
 }
 
 /// Requests nothing more, and ends the execution if nothing is under way.
 fun stop(self: &mut Execution, status: vector<u8>, clock: &Clock) {
     self.walks.end(status.to_ascii_string());
+    if (!self.walks.is_over()) {
+        event::emit(ExecutionStopped { execution: object::id(self), status: self.walks.status() });
+    };
     self.finish(clock);
-    if (self.ended_at_ms.is_some()) return;
-    event::emit(ExecutionStopped { execution: object::id(self), status: self.walks.status() });
 }
 
-/// Ends the execution if nothing happens any more, and pays its funds back.
+/// Ends the execution if nothing happens any more, and pays its funds back: those that nothing
+/// needs any more as soon as it goes on no more, but what a schedule gave, which collects it.
 fun finish(self: &mut Execution, clock: &Clock) {
-    if (!self.walks.is_over() || self.ended_at_ms.is_some()) return;
+    if (self.ended_at_ms.is_some()) return;
+    if (!self.walks.is_over()) {
+        if (self.walks.is_ending()) self.refund();
+        return
+    };
     let ended_at_ms = clock.timestamp_ms();
     self.ended_at_ms = option::some(ended_at_ms);
     event::emit(ExecutionEnded {
@@ -715,6 +780,14 @@ fun finish(self: &mut Execution, clock: &Clock) {
         ended_at_ms,
     });
     if (self.schedule.is_none()) payment::pay(self.funds.withdraw_all(), self.owner);
+}
+
+/// Pays the owner back what an execution does not need any more that has not ended.
+fun refund(self: &mut Execution) {
+    let (execution, owner, amount_mist) = (object::id(self), self.owner, self.funds.value());
+    if (amount_mist == 0 || self.schedule.is_some()) return;
+    event::emit(ExecutionRefunded { execution, owner, amount_mist });
+    payment::pay(self.funds.withdraw_all(), owner);
 }
 
 #[test_only]

@@ -38,6 +38,17 @@ const DELIVERY_BYTES: u64 = 9;
 const CURSOR_BYTES: u64 = 12;
 const BROUGHT_BYTES: u64 = 18;
 
+/// What steps do, about in tens of Move instructions: looking for a record, and at what was brought
+/// to it; at a port, and at a source of that; following an edge; opening a region, and each of its
+/// cursors; requesting a run.
+const LOOK_EFFORT: u64 = 20;
+const BROUGHT_EFFORT: u64 = 2;
+const PORT_EFFORT: u64 = 5;
+const SOURCE_EFFORT: u64 = 2;
+const EDGE_EFFORT: u64 = 75;
+const OPEN_EFFORT: u64 = 60;
+const REQUEST_EFFORT: u64 = 150;
+
 /// How deep blocks nest at most.
 const MAX_DEPTH: u64 = 8;
 
@@ -47,8 +58,10 @@ const MAX_DEPTH: u64 = 8;
 public struct Records has store {
     id: UID,
     length: u64,
-    /// What was written since `take_bytes`: somebody has to be paid for it.
+    /// What was written since `take_bytes`, and what was done since `take_effort`: somebody has to
+    /// be paid for it.
     bytes: u64,
+    effort: u64,
 }
 
 /// An instance of a block, with the path around it, and the key of its record.
@@ -148,16 +161,16 @@ public struct Source has copy, drop, store {
 
 // === Package functions: keys ===
 
-/// The run with which an iteration begins at a vertex.
+/// The run with which an iteration begins at a vertex that has so many blocks around it.
 public(package) fun iteration(
-    vertex: &Vertex,
+    depth: u64,
     number: u16,
     path: &vector<u32>,
     iteration: u32,
 ): Run {
     let mut path = *path;
     path.push_back(iteration);
-    run::new(number, extended(&path, vertex.blocks().length()))
+    run::new(number, extended(&path, depth))
 }
 
 public(package) fun instance(block: u16, path: vector<u32>): Instance { Instance { block, path } }
@@ -195,7 +208,7 @@ public(package) fun prefix(path: &vector<u32>, length: u64): vector<u32> {
 
 /// No records.
 public(package) fun none(ctx: &mut TxContext): Records {
-    Records { id: object::new(ctx), length: 0, bytes: 0 }
+    Records { id: object::new(ctx), length: 0, bytes: 0, effort: 0 }
 }
 
 /// How many there are.
@@ -209,6 +222,16 @@ public(package) fun take_bytes(self: &mut Records): u64 {
     let bytes = self.bytes;
     self.bytes = 0;
     bytes
+}
+
+/// Counts what is done, about in tens of Move instructions.
+public(package) fun work(self: &mut Records, effort: u64) { self.effort = self.effort + effort }
+
+/// What was done since.
+public(package) fun take_effort(self: &mut Records): u64 {
+    let effort = self.effort;
+    self.effort = 0;
+    effort
 }
 
 /// Removes the record of a run; false if there is none.
@@ -270,6 +293,7 @@ public(package) fun put(
     round: u32,
 ): bool {
     let port = edge.input();
+    self.work(EDGE_EFFORT);
     if (self.is_scoped(dag, run.vertex(), port, run.path(), false)) return false;
     if (!self.has(run)) self.add(run, WAITING);
     let record = self.of_mut(run);
@@ -332,12 +356,13 @@ public(package) fun close(self: &mut RunRecord) { self.phase = CLOSED }
 
 /// What the ports of a run have; see `Records.served` and `Records.begins` in
 /// `workflow/records.py`.
-public(package) fun look(self: &Records, dag: &Dag, run: &Run, group: u8): Look {
+public(package) fun look(self: &mut Records, dag: &Dag, run: &Run, group: u8): Look {
     let vertex = dag.vertex(run.vertex());
     let (ports, blocks, region) = (vertex.ports(), vertex.blocks(), vertex.region());
     let n = ports.length();
     let (mut brought, mut scoped, mut statics) = (flags(n), flags(n), flags(n));
     let mut origins = vector[];
+    let mut effort = LOOK_EFFORT + PORT_EFFORT * n;
     if (self.has(*run)) {
         self.of(*run).deliveries.do_ref!(|each| {
             *&mut brought[each.port as u64] = true;
@@ -355,6 +380,7 @@ public(package) fun look(self: &Records, dag: &Dag, run: &Run, group: u8): Look 
     blocks.length().do!(|depth| {
         let key = around(blocks, depth, run.path());
         if (self.knows(key)) self.at(key).brought.do_ref!(|each| {
+            effort = effort + BROUGHT_EFFORT;
             let port = each.port as u64;
             if (each.vertex == run.vertex() && each.serves(run.path())) {
                 let is_first = if (each.is_static) !statics[port] else !scoped[port];
@@ -376,11 +402,13 @@ public(package) fun look(self: &Records, dag: &Dag, run: &Run, group: u8): Look 
         let port = &ports[i];
         let falls_back = if (port.is_static()) statics[i]
             else port.is_constant() || (port.is_entry() && vertex.is_in_group(group));
+        effort = effort + (SOURCE_EFFORT + origins.length()) * port.sources().length();
         let waits = port.sources().any!(|each| {
             each.reaches(run.path()) && !origins.contains(&each.origin())
         });
         if (!falls_back || waits) found.is_served = false;
     });
+    self.work(effort);
     found
 }
 
@@ -462,6 +490,7 @@ public(package) fun put_in_scope(
     length: u32,
 ): bool {
     let (vertex, port, is_static) = (edge.vertex(), edge.input(), edge.is_static());
+    self.work(EDGE_EFFORT);
     if (self.is_scoped(dag, vertex, port, &instance.path, is_static)) return false;
     if (!self.knows(instance)) {
         let record = InstanceRecord { phase: WAITING, live: 0, cursors: vector[], brought: vector[] };
@@ -481,6 +510,7 @@ public(package) fun put_in_scope(
 /// Opens a region, with the lengths of its cursors.
 public(package) fun open(self: &mut Records, instance: Instance, counts: vector<u32>) {
     self.bytes = self.bytes + CURSOR_BYTES * counts.length();
+    self.work(OPEN_EFFORT * (1 + counts.length()));
     let record = self.at_mut(instance);
     record.phase = OPEN;
     record.live = counts.fold!(record.live, |live, count| live + count);
@@ -544,6 +574,7 @@ public(package) fun give_back(self: &mut InstanceRecord, cursor: u64) {
 
 /// Keeps what an iteration gave; false if it gave something already.
 public(package) fun add_mark(self: &mut Records, mark: Mark, origin: u16, edge: u16): bool {
+    self.work(EDGE_EFFORT);
     if (field::exists_(&self.id, mark)) return false;
     self.bytes = self.bytes + MARK_BYTES + NUMBER_BYTES * mark.path.length();
     field::add(&mut self.id, mark, Gathered { origin, edge });
@@ -560,7 +591,7 @@ public(package) fun marked(self: &Records, mark: Mark): (Option<u16>, u16) {
 
 /// Whether all these blocks are open around a path.
 public(package) fun is_inside_open(
-    self: &Records,
+    self: &mut Records,
     dag: &Dag,
     blocks: &vector<u16>,
     path: &vector<u32>,
@@ -580,7 +611,7 @@ public(package) fun is_inside_open(
 }
 
 /// Whether an instance of a block has all that it needs.
-public(package) fun has_needs(self: &Records, dag: &Dag, instance: &Instance): bool {
+public(package) fun has_needs(self: &mut Records, dag: &Dag, instance: &Instance): bool {
     let block = dag.block(instance.block);
     block.needs().all!(|need| {
         let (vertex, port) = (need.vertex(), need.port());
@@ -610,6 +641,12 @@ public(package) fun brought_bytes(dag: &Dag, edge: &Edge): u64 {
         + start_bytes * block.starts().length()
 }
 
+/// What requesting a run takes.
+public(package) fun request_effort(): u64 { REQUEST_EFFORT }
+
+/// What following so many edges takes at least.
+public(package) fun edges_effort(count: u64): u64 { (EDGE_EFFORT + LOOK_EFFORT) * count }
+
 /// The bytes of the records of so many iterations of a vertex.
 public(package) fun iteration_bytes(vertex: &Vertex, count: u64): u64 {
     count * (RUN_BYTES + NUMBER_BYTES * vertex.blocks().length())
@@ -637,7 +674,7 @@ fun add(self: &mut Records, run: Run, phase: u8) {
 /// Whether a value for a port was brought to blocks around this path, or to those whose
 /// instance it is.
 fun is_scoped(
-    self: &Records,
+    self: &mut Records,
     dag: &Dag,
     number: u16,
     port: u8,
@@ -648,7 +685,10 @@ fun is_scoped(
     let mut depth = 0;
     while (depth < blocks.length() && depth <= path.length()) {
         let key = around(blocks, depth, path);
+        self.work(LOOK_EFFORT);
         if (self.knows(key)) {
+            let effort = BROUGHT_EFFORT * self.at(key).brought.length();
+            self.work(effort);
             let is_there = self.at(key).brought.any!(|each| {
                 each.vertex == number
                     && each.port == port

@@ -4,6 +4,7 @@ module nexus_workflows::terms;
 use nexus_tools::attempt::{Self, Attempt};
 use nexus_tools::leader_registry::LeaderSettings;
 use nexus_tools::run;
+use nexus_tools::settling;
 use nexus_tools::tool::Tool;
 use nexus_workflows::dag::Dag;
 use nexus_workflows::dag_registry;
@@ -15,7 +16,15 @@ use std::bcs;
 // === Constants ===
 
 /// More than any invocation of a run takes when it is requested.
-const INVOCATION_BYTES: u64 = 1_400;
+const INVOCATION_BYTES: u64 = 1_600;
+/// The bytes of an outcome for whose rewriting the fees are enough, and the gas units that rewriting
+/// 1 000 more takes.
+const COVERED_BYTES: u64 = 1_000;
+const REWRITE_GAS_UNITS: u64 = 25;
+/// Gas gets dearer the longer a transaction runs. So the effort of a step costs so many hundredths of
+/// a gas unit, and beyond each of these bounds so many more.
+const EFFORTS: vector<u64> = vector[0, 2_000, 3_200, 5_000, 8_000, 12_000];
+const EFFORT_GAS: vector<u64> = vector[35, 45, 120, 250, 550, 3_000];
 
 // === Structs ===
 
@@ -26,9 +35,13 @@ public struct Terms has drop, store {
     settings: LeaderSettings,
     /// The highest price of each tool, by its number.
     max_prices_mist: vector<u64>,
+    /// The longest timeout of a tool: for so long its invocation may keep funds.
+    max_timeout_ms: u64,
     max_outcome_bytes: u64,
     max_steps: u64,
     deadline_ms: u64,
+    /// The bytes of the entry values that were given.
+    entry_bytes: u64,
     /// The version of the package with which it was begun: that one carries it, or a later one.
     version: u64,
 }
@@ -39,6 +52,7 @@ public(package) fun new(
     leaders: vector<ID>,
     settings: LeaderSettings,
     max_prices_mist: vector<u64>,
+    max_timeout_ms: u64,
     max_outcome_bytes: u64,
     max_steps: u64,
     deadline_ms: u64,
@@ -47,9 +61,11 @@ public(package) fun new(
         leaders,
         settings,
         max_prices_mist,
+        max_timeout_ms,
         max_outcome_bytes,
         max_steps,
         deadline_ms,
+        entry_bytes: 0,
         version: dag_registry::version(),
     }
 }
@@ -60,6 +76,7 @@ public(package) fun begun_at(self: &Terms, now_ms: u64): Terms {
         self.leaders,
         self.settings,
         self.max_prices_mist,
+        self.max_timeout_ms,
         self.max_outcome_bytes,
         self.max_steps,
         self.deadline_ms + now_ms,
@@ -67,6 +84,12 @@ public(package) fun begun_at(self: &Terms, now_ms: u64): Terms {
 }
 
 public(package) fun set_leaders(self: &mut Terms, leaders: vector<ID>) { self.leaders = leaders }
+
+/// Counts entry values; false if they are too large together.
+public(package) fun add_entry(self: &mut Terms, bytes: u64): bool {
+    self.entry_bytes = self.entry_bytes + bytes;
+    self.entry_bytes <= self.settings.max_ports_bytes()
+}
 
 public(package) fun leaders(self: &Terms): &vector<ID> { &self.leaders }
 
@@ -87,6 +110,7 @@ public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): 
     if (step > self.max_steps) because(b"too_many_steps")
     else if (!tool.is_active()) because(b"tool_not_active")
     else if (tool.charge_mist() > max_price_mist) because(b"price_too_high")
+    else if (tool.timeout_ms() > self.max_timeout_ms) because(b"timeout_too_long")
     else if (!self.leaders.any!(|leader| tool.accepts(*leader))) because(b"leader_not_accepted")
     else if (tool.min_outcome_bytes() > self.max_outcome_bytes) because(b"outcome_limit_too_small")
     else if (tool.requires_signed_outcome() && tool.keys().is_empty()) because(b"tool_without_key")
@@ -105,19 +129,22 @@ public(package) fun requests_mist(
 ): u64 {
     let (number, run) = (dag.vertex(vertex).tool(), run::new(vertex, vector[]));
     let bytes = records::iteration_bytes(dag.vertex(vertex), 1) + INVOCATION_BYTES;
-    let settle_fee_mist = self.settings.settle_fee_mist(attempt::record_bytes(), ctx);
-    let requested_mist = self.cost_of_mist(settle_fee_mist, tool) + self.stored_mist(bytes);
+    let attempt = attempt::new(@0x0.to_id(), run, 1, &settling::of(tool), &self.settings, ctx);
+    let requested_mist = self.cost_mist(&attempt, tool, ctx) + self.stored_mist(bytes)
+        + worked_mist(records::request_effort(), ctx);
     if (self.refusal(tool, number, steps + count).is_none()) return count * requested_mist;
     let refused_bytes = bytes + walks::most_bytes(dag, &run, &option::none());
-    let refused_mist = self.refusal_fee_mist(ctx) + self.stored_mist(refused_bytes);
+    let refused_mist = self.refusal_fee_mist(ctx) + self.stored_mist(refused_bytes)
+        + worked_mist(walks::least_effort(dag, &run, &option::none()), ctx);
     count * requested_mist.max(refused_mist)
 }
 
-/// What an attempt costs at most: the tool's price, the leader's fees and the largest outcome.
-public(package) fun cost_mist(self: &Terms, attempt: Attempt, tool: &Tool, ctx: &TxContext): u64 {
-    let (settle_fee_mist, _) =
-        attempt::fees_mist(&option::some(attempt), &self.settings, 0, ctx);
-    self.cost_of_mist(settle_fee_mist, tool)
+/// What an attempt costs at most: the tool's price, the leader's fees, with the most that it may
+/// read, and the largest outcome.
+public(package) fun cost_mist(self: &Terms, attempt: &Attempt, tool: &Tool, ctx: &TxContext): u64 {
+    let (settle_fee_mist, _) = attempt::fees_mist(&self.settings, ctx);
+    let outcome_mist = self.stored_mist(self.max_outcome_bytes);
+    tool.charge_mist() + settle_fee_mist + attempt.max_read_mist() + outcome_mist
 }
 
 /// What a worker gets that finds a run to be refused: what the transaction costs.
@@ -130,14 +157,26 @@ public(package) fun stored_mist(self: &Terms, bytes: u64): u64 {
     bytes * self.settings.fee_per_outcome_byte_mist()
 }
 
+/// What a worker gets for the effort of a step, which gas is paid for.
+public(package) fun worked_mist(effort: u64, ctx: &TxContext): u64 {
+    let (mut hundredths, bounds, prices) = (0, EFFORTS, EFFORT_GAS);
+    bounds.zip_do!(prices, |bound, price| {
+        hundredths = hundredths + price * (effort.max(bound) - bound);
+    });
+    hundredths * ctx.reference_gas_price() / 100
+}
+
+/// What a worker gets for rewriting an outcome when it advances; the fees cover a small one.
+public(package) fun rewritten_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
+    let bytes = bytes.max(COVERED_BYTES) - COVERED_BYTES;
+    let gas_mist = bytes * REWRITE_GAS_UNITS * ctx.reference_gas_price() / 1_000;
+    bytes * self.settings.fee_per_input_byte_mist() + gas_mist
+}
+
 /// The bytes that they take in an object.
 public(package) fun size(self: &Terms): u64 { bcs::to_bytes(self).length() }
 
 // === Private functions ===
-
-fun cost_of_mist(self: &Terms, settle_fee_mist: u64, tool: &Tool): u64 {
-    tool.charge_mist() + settle_fee_mist + self.stored_mist(self.max_outcome_bytes)
-}
 
 fun because(reason: vector<u8>): Option<String> { option::some(reason.to_ascii_string()) }
 

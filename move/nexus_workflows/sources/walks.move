@@ -119,7 +119,7 @@ public(package) fun take_iterations(
     let first = self.records.at_mut(records::instance(block, path)).take_next(cursor, count);
     self.under_way = self.under_way + (count as u32);
     vector::tabulate!(count, |i| {
-        let run = records::iteration(vertex, number, &path, first + (i as u32));
+        let run = records::iteration(vertex.blocks().length(), number, &path, first + (i as u32));
         self.records.add_under_way(run);
         run
     })
@@ -135,42 +135,44 @@ public(package) fun settle(
     now_ms: u64,
     change: &mut Change,
 ) {
+    if (self.is_ending()) {
+        self.close(run);
+        return
+    };
     let vertex = dag.vertex(run.vertex());
     let edges = vertex.edges(variant);
     if (edges.any!(|edge| !ports.has(&edge.port()))) {
         // The invocation is settled: that the run failed all the same is kept here.
         let reason = PORT_MISSING.to_ascii_string();
         self.records.refuse(run, reason);
-        self.fail(dag, run, reason, now_ms, change);
+        self.fail(dag, run, reason, true, now_ms, change);
         return
     };
-    self.under_way = self.under_way - 1;
-    self.records.of_mut(run).close();
-    if (self.is_ending()) return;
+    self.close(run);
     self.flow(dag, &run, &edges, ports, change);
     self.leave(dag, vertex, &run, change);
 }
 
-/// Closes a run that is under way without an answer: it is tried again while attempts remain.
+/// Closes a run that is under way without an answer: it is tried again while attempts remain, if
+/// it may be.
 public(package) fun fail(
     self: &mut Walks,
     dag: &Dag,
     run: Run,
     reason: String,
+    may_retry: bool,
     now_ms: u64,
     change: &mut Change,
 ) {
+    self.close(run);
+    if (self.is_ending()) return;
     let vertex = dag.vertex(run.vertex());
-    self.under_way = self.under_way - 1;
-    let is_ending = self.is_ending();
     let record = self.records.of_mut(run);
-    if (!is_ending && record.attempt() < vertex.attempts()) {
+    if (may_retry && record.attempt() < vertex.attempts()) {
         record.retry(now_ms + vertex.retry_after_ms());
         change.ready.push_back(run);
         return
     };
-    record.close();
-    if (is_ending) return;
     let edges = vertex.edges(&err_eval());
     if (edges.is_empty()) self.give_up(dag, run, reason, change)
     else self.flow(dag, &run, &edges, &error_ports(), change);
@@ -247,12 +249,23 @@ public(package) fun most_bytes(dag: &Dag, run: &Run, variant: &Option<String>): 
     (failed + reason.length()).max(edges_bytes(dag, &vertex.edges(variant.borrow())))
 }
 
+/// What following the edges of a run takes at least, with a variant or without.
+public(package) fun least_effort(dag: &Dag, run: &Run, variant: &Option<String>): u64 {
+    let variant = if (variant.is_some()) *variant.borrow() else err_eval();
+    records::edges_effort(dag.vertex(run.vertex()).edges(&variant).length())
+}
+
 /// The most bytes that gathering a region may write.
 public(package) fun most_gathered_bytes(dag: &Dag, region: u16): u64 {
     let mut bytes = 0;
     let collects = dag.block(region).collects();
     collects.do_ref!(|each| bytes = bytes + records::brought_bytes(dag, each.edge()));
     bytes
+}
+
+/// What bringing out what a region gathered takes at least.
+public(package) fun least_gathered_effort(dag: &Dag, region: u16): u64 {
+    records::edges_effort(dag.block(region).collects().length())
 }
 
 /// The most bytes that beginning with a group may write.
@@ -382,7 +395,8 @@ fun open_region(self: &mut Walks, dag: &Dag, instance: Instance, change: &mut Ch
     let path = instance.outside();
     self.count_on(block.around(), block.region(), path);
     let counts = block.cursors().map_ref!(|number| {
-        let first = records::iteration(dag.vertex(*number), *number, path, 0);
+        let depth = dag.vertex(*number).blocks().length();
+        let first = records::iteration(depth, *number, path, 0);
         let count = self.records.look(dag, &first, self.group).count();
         if (count > 0) change.iterations.push_back(run::new(*number, *path));
         count
@@ -392,6 +406,11 @@ fun open_region(self: &mut Walks, dag: &Dag, instance: Instance, change: &mut Ch
 }
 
 // === Private functions: ends ===
+
+fun close(self: &mut Walks, run: Run) {
+    self.under_way = self.under_way - 1;
+    self.records.of_mut(run).close();
+}
 
 /// Ends a walk, or the execution.
 fun give_up(self: &mut Walks, dag: &Dag, run: Run, reason: String, change: &mut Change) {

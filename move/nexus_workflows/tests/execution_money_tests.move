@@ -1,12 +1,13 @@
 /// What each step of an execution takes of its funds, and who gets it, to the MIST.
 ///
-/// Storing a byte costs 7 600 MIST. A run's record has 316 bytes, and its invocation 453 if it has
-/// one leader and no path; each number of a path is 4 more. An attempt costs 9 400 000 MIST: the
-/// price of 5 000 000, 3 640 000 for settling (1 640 000 for failing), and 100 bytes of an outcome.
+/// Storing a byte costs 7 600 MIST. A run's record has 316 bytes, and its invocation 469 if it has
+/// one leader and no path; each number of a path is 4 more. An attempt costs 9 300 000 MIST: the
+/// price of 5 000 000, 3 540 000 for settling (2 540 000 for failing), and 100 bytes of an outcome.
+/// Each unit of effort is 350 MIST: a request has 150 of them.
 #[test_only]
 module nexus_workflows::execution_money_tests;
 
-use nexus_tools::test_runner::{assert_paid_at_most, field, port, told};
+use nexus_tools::test_runner::{assert_paid_at_most, field, port, text, told};
 use nexus_tools::value::{Self, Ports};
 use nexus_workflows::execution;
 use nexus_workflows::execution_runner::{
@@ -38,16 +39,19 @@ const LEE: address = @0x1;
 const FUNDS_MIST: u64 = 100_000_000;
 const PRICE_MIST: u64 = 5_000_000;
 
-/// 453 bytes.
-const INVOCATION_MIST: u64 = 3_442_800;
-/// What a request has to find: an attempt, 316 bytes of a record and 1 400 of an invocation.
-const REQUEST_MIST: u64 = 22_441_600;
+/// 469 bytes, and the effort.
+const INVOCATION_MIST: u64 = 3_616_900;
+/// What a request has to find: an attempt, 316 bytes of a record and 1 600 of an invocation, and the
+/// effort.
+const REQUEST_MIST: u64 = 23_914_100;
 /// The same of an iteration, whose record has one number.
-const ITERATION_MIST: u64 = 22_472_000;
-/// For failing an invocation, and 14 bytes of `price_too_high`.
-const REFUSAL_MIST: u64 = 1_746_400;
+const ITERATION_MIST: u64 = 23_944_500;
+/// 1 640 000, 14 bytes of `price_too_high`, and the effort.
+const REFUSAL_MIST: u64 = 1_798_900;
 /// What a request takes: an attempt, and its invocation.
-const REQUESTED_MIST: u64 = 12_842_800;
+const REQUESTED_MIST: u64 = 12_916_900;
+/// What a list of four that is split takes: a request, the region, and less the rest of the outcome.
+const SPLIT_MIST: u64 = 14_879_000;
 
 // === One run ===
 
@@ -63,7 +67,7 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
         assert_paid_at_most(BOB, 0);
     });
     let invocation = stage.last_invocation();
-    assert_eq!(invocation.payment_mist(), 9_400_000);
+    assert_eq!(invocation.payment_mist(), 9_300_000);
     test_scenario::return_shared(invocation);
     // 2 bytes of the variant and 11 of the ports are 98 800 MIST: 661 200 of the 760 000 are left.
     stage.settle(b"ok", port(b"result", b"3"));
@@ -72,14 +76,14 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
         assert_eq!(invocation.payment_mist(), 0);
         assert_eq!(execution.funds_mist(), 0);
         assert_paid_at_most(EVE, 0);
-        assert_paid_at_most(BOB, 87_818_400);
+        assert_paid_at_most(BOB, 87_744_300);
         let ended = vector[
             field(id),
             field(object::id(dag)),
             field(BOB),
             field(b"completed"),
             field(1u64),
-            field(87_818_400u64),
+            field(87_744_300u64),
             field(1_000_000u64),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);
@@ -139,6 +143,32 @@ fun refusal_costs_what_failing_does_and_the_bytes_of_its_reason() {
     stage.end();
 }
 
+#[test]
+fun refusal_is_tried_again_only_later() {
+    let mut stage = schedule_runner::start();
+    stage.with_spread(1, false);
+    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    assert!(stage.request(LEE, id));
+    assert_eq!(stage.funds_mist(id), FUNDS_MIST - REFUSAL_MIST);
+    // The second of two attempts is 5 s later.
+    assert!(!stage.request(LEE, id));
+    stage.runner().advance(5_000);
+    assert!(stage.request(LEE, id));
+    stage.assert_ended(id);
+    stage.end();
+}
+
+#[test, expected_failure(abort_code = execution::EFundsShort)]
+fun step_is_not_made_for_less_than_its_effort() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        execution.records_mut().work(20_000);
+        execution.request(dag, tool, leader, 0, vector[], clock, ctx);
+    });
+    abort
+}
+
 #[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
 fun whoever_finds_a_refusal_gets_no_less() {
     let mut stage = schedule_runner::start();
@@ -151,44 +181,44 @@ fun whoever_finds_a_refusal_gets_no_less() {
 }
 
 #[test]
-fun second_attempt_costs_less_and_has_a_record_already() {
+fun second_attempt_costs_as_much_and_has_a_record_already() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
     let id = stage.begin(terms());
     assert!(stage.request(LEE, id));
     stage.fail();
     assert!(stage.advance(EVE, id));
-    // 9 400 000 less 1 640 000 came back.
-    assert_eq!(stage.funds_mist(id), 94_917_200);
+    // 9 300 000 less 2 540 000 came back.
+    assert_eq!(stage.funds_mist(id), 93_843_100);
     stage.runner().advance(5_000);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
-        // The price, the margin of 2 000 000, and the outcome.
-        assert_eq!(execution.funds_mist(), 94_917_200 - 7_760_000 - INVOCATION_MIST);
+        assert_eq!(execution.funds_mist(), 93_843_100 - 9_300_000 - INVOCATION_MIST);
         assert_paid_at_most(LEE, INVOCATION_MIST);
     });
     let invocation = stage.last_invocation();
     assert_eq!(invocation.attempt().destroy_some().number(), 2);
-    assert_eq!(invocation.payment_mist(), 7_760_000);
+    assert_eq!(invocation.payment_mist(), 9_300_000);
     test_scenario::return_shared(invocation);
     stage.end();
 }
 
 // === What follows from an outcome ===
 
-/// Four edges may write 357 bytes each, and write 325; 12 more would say that a port is missing. The
-/// answer has 10 bytes: 684 000 come back.
+/// Four edges may write 357 bytes each, and write 325; 12 more would say that a port is missing. Each
+/// edge has 95 of effort at least, and here 100. The answer has the 200 bytes that it may have: nothing
+/// comes back.
 #[test]
 fun whoever_advances_is_paid_for_what_follows() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_funds(23_102_800));
+    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_753_900));
     assert!(stage.request(LEE, id));
-    stage.settle(b"ok", port(b"out", b"1"));
+    stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
-        assert_eq!(execution.funds_mist(), 10_944_000 - 9_880_000);
-        assert_paid_at_most(EVE, 9_880_000);
+        assert_eq!(execution.funds_mist(), 11_077_000 - 9_880_000 - 140_000);
+        assert_paid_at_most(EVE, 9_880_000 + 140_000);
     });
     stage.end();
 }
@@ -197,37 +227,44 @@ fun whoever_advances_is_paid_for_what_follows() {
 fun what_follows_waits_for_the_last_mist() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_funds(23_102_799));
+    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_753_899));
     assert!(stage.request(LEE, id));
-    stage.settle(b"ok", port(b"out", b"1"));
+    stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(!execution.advance(dag, invocation, clock, ctx));
-        let short = vector[field(id), field(BOB), field(10_944_000u64), field(10_943_999u64)];
+        let short = vector[field(id), field(BOB), field(11_077_000u64), field(11_076_999u64)];
         assert_eq!(told<execution::ExecutionShort>(), short.flatten());
         // Nothing was taken.
-        assert_eq!(invocation.payment_mist(), 684_000);
-        assert_eq!(execution.funds_mist(), 10_259_999);
+        assert_eq!(invocation.payment_mist(), 0);
+        assert_eq!(execution.funds_mist(), 11_076_999);
         assert_paid_at_most(EVE, 0);
     });
     stage.refill(id, 1);
     assert!(stage.advance(EVE, id));
-    assert_eq!(stage.funds_mist(id), 1_064_000);
+    assert_eq!(stage.funds_mist(id), 11_077_000 - 9_880_000 - 140_000);
     stage.end();
 }
 
 #[test]
-fun what_was_cancelled_takes_no_funds_to_go_on() {
+fun cancelling_pays_back_at_once_all_that_is_not_under_way() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_funds(23_102_799));
+    let id = stage.begin(terms());
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", b"1"));
-    stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
+    stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
+        execution.cancel(clock, ctx);
+        let refunded = vector[field(id), field(BOB), field(FUNDS_MIST - REQUESTED_MIST)];
+        assert_eq!(told<execution::ExecutionRefunded>(), refunded.flatten());
+        assert_eq!(execution.funds_mist(), 0);
+        assert_paid_at_most(BOB, FUNDS_MIST - REQUESTED_MIST);
+    });
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
         assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
+        // The answer has 10 bytes of 100: 684 000 are left of the invocation's payment.
         assert_paid_at_most(EVE, 0);
-        assert_paid_at_most(BOB, 10_943_999);
+        assert_paid_at_most(BOB, 684_000);
     });
     stage.assert_ended(id);
     stage.end();
@@ -236,22 +273,22 @@ fun what_was_cancelled_takes_no_funds_to_go_on() {
 // === Iterations ===
 
 /// A list of four has 21 bytes with its variant: 600 400 MIST come back. What is brought into the
-/// region has 312 bytes, and its cursor 12: 2 462 400.
+/// region has 312 bytes, and its cursor 12: 2 462 400, and 286 of effort.
 #[test]
 fun funds_for_two_of_four_iterations_request_two() {
     let mut stage = schedule_runner::start();
-    let id = stage.split_in(4, 14_704_800 + 2 * ITERATION_MIST);
+    let id = stage.split_in(4, SPLIT_MIST + 2 * ITERATION_MIST);
     assert_eq!(stage.funds_mist(id), 2 * ITERATION_MIST);
     assert_eq!(stage.request_iterations(id, 32), 2);
-    // 320 bytes of a record and 457 of an invocation each.
-    assert_eq!(stage.funds_mist(id), 44_944_000 - 2 * (9_400_000 + 5_905_200));
+    // 320 bytes of a record and 473 of an invocation each, and the effort.
+    assert_eq!(stage.funds_mist(id), 2 * (ITERATION_MIST - 9_300_000 - 6_079_300));
     stage.end();
 }
 
 #[test]
 fun one_mist_less_requests_one() {
     let mut stage = schedule_runner::start();
-    let id = stage.split_in(4, 14_704_800 + 2 * ITERATION_MIST - 1);
+    let id = stage.split_in(4, SPLIT_MIST + 2 * ITERATION_MIST - 1);
     assert_eq!(stage.request_iterations(id, 32), 1);
     stage.end();
 }
@@ -259,12 +296,12 @@ fun one_mist_less_requests_one() {
 #[test]
 fun funds_for_one_iteration_request_one() {
     let mut stage = schedule_runner::start();
-    let id = stage.split_in(4, 14_704_800 + ITERATION_MIST);
+    let id = stage.split_in(4, SPLIT_MIST + ITERATION_MIST);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         let n = execution.request_iterations(dag, tool, leader, 1, vector[], 32, clock, ctx);
         assert_eq!(n, 1);
         assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
-        assert_paid_at_most(LEE, 5_905_200);
+        assert_paid_at_most(LEE, 6_079_300);
     });
     stage.end();
 }
@@ -272,13 +309,13 @@ fun funds_for_one_iteration_request_one() {
 #[test]
 fun owner_is_told_that_no_iteration_is_covered() {
     let mut stage = schedule_runner::start();
-    let id = stage.split_in(4, 14_704_800 + ITERATION_MIST - 1);
+    let id = stage.split_in(4, SPLIT_MIST + ITERATION_MIST - 1);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         let n = execution.request_iterations(dag, tool, leader, 1, vector[], 32, clock, ctx);
         assert_eq!(n, 0);
-        let short = vector[field(id), field(BOB), field(ITERATION_MIST), field(22_471_999u64)];
+        let short = vector[field(id), field(BOB), field(ITERATION_MIST), field(ITERATION_MIST - 1)];
         assert_eq!(told<execution::ExecutionShort>(), short.flatten());
-        assert_eq!(execution.funds_mist(), 22_471_999);
+        assert_eq!(execution.funds_mist(), ITERATION_MIST - 1);
     });
     stage.refill(id, 1);
     assert_eq!(stage.request_iterations(id, 32), 1);
@@ -307,16 +344,16 @@ fun one_command_requests_32_iterations_at_most() {
 
 // === Gathering ===
 
-/// Four lists may take 357 bytes each, 10 852 800 MIST. They go to one run, whose record has 316
-/// bytes and 9 for each of them.
+/// Four lists may take 357 bytes each, 10 852 800 MIST, and 95 of effort each. They go to one run,
+/// whose record has 316 bytes and 9 for each of them; 340 of effort.
 #[test]
 fun whoever_gathers_is_paid_for_what_it_brings() {
     let mut stage = schedule_runner::start();
-    let id = stage.emptied_with(10_852_800);
+    let id = stage.emptied_with(10_985_800);
     stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
         assert!(execution.gather(dag, 0, vector[], clock, ctx));
-        assert_eq!(execution.funds_mist(), 10_852_800 - 2_675_200);
-        assert_paid_at_most(EVE, 2_675_200);
+        assert_eq!(execution.funds_mist(), 10_985_800 - 2_675_200 - 119_000);
+        assert_paid_at_most(EVE, 2_675_200 + 119_000);
     });
     stage.end();
 }
@@ -324,18 +361,18 @@ fun whoever_gathers_is_paid_for_what_it_brings() {
 #[test]
 fun what_was_gathered_waits_for_the_last_mist() {
     let mut stage = schedule_runner::start();
-    let id = stage.emptied_with(10_852_799);
+    let id = stage.emptied_with(10_985_799);
     stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
         assert!(!execution.gather(dag, 0, vector[], clock, ctx));
-        let short = vector[field(id), field(BOB), field(10_852_800u64), field(10_852_799u64)];
+        let short = vector[field(id), field(BOB), field(10_985_800u64), field(10_985_799u64)];
         assert_eq!(told<execution::ExecutionShort>(), short.flatten());
         assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
-        assert_eq!(execution.funds_mist(), 10_852_799);
+        assert_eq!(execution.funds_mist(), 10_985_799);
         assert_paid_at_most(EVE, 0);
     });
     stage.refill(id, 1);
     assert!(stage.gather(id));
-    assert_eq!(stage.funds_mist(id), 8_177_600);
+    assert_eq!(stage.funds_mist(id), 10_985_800 - 2_675_200 - 119_000);
     stage.end();
 }
 
@@ -376,10 +413,10 @@ fun split_in(stage: &mut Stage, length: u64, funds_mist: u64): ID {
 
 /// An execution whose one iteration is closed, and gave nothing; so much is left of the funds.
 ///
-/// A list of one has 12 bytes with its variant: 668 800 MIST come back, 2 462 400 are for the
-/// region, and an iteration takes 15 305 200. Its outcome has 100 bytes.
+/// A list of one has 12 bytes with its variant: 668 800 MIST come back, 2 562 500 are for the
+/// region, and an iteration takes 15 379 300. Its outcome has 100 bytes.
 fun emptied_with(stage: &mut Stage, funds_mist: u64): ID {
-    let id = stage.split_in(1, 29_941_600 + funds_mist);
+    let id = stage.split_in(1, 30_189_900 + funds_mist);
     assert_eq!(stage.request_iterations(id, 1), 1);
     stage.settle(b"none", port(b"out", vector::tabulate!(89, |_| 0x31)));
     assert!(stage.advance(LEE, id));

@@ -215,6 +215,7 @@ public fun begin(stage: &mut Stage, terms: Terms): ID {
         terms.group,
         &leader,
         terms.prices,
+        HOUR_MS,
         terms.outcome_bytes,
         terms.steps,
         terms.lasts_ms,

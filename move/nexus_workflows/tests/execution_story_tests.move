@@ -277,8 +277,9 @@ fun attempt_expires_with_its_window_and_not_before() {
             field(BOB),
             field(b"terminated"),
             field(1u64),
-            // All but the 453 bytes of the invocation, which is not deleted.
-            field(96_557_200u64),
+            // All but the 469 bytes of the invocation, which is not deleted, and the effort of
+            // its request.
+            field(96_383_100u64),
             field(START_MS + 25_000),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);
@@ -308,7 +309,7 @@ fun refusal_of_a_run_that_terminates_is_told_and_ends_the_execution() {
             field(BOB),
             field(b"terminated"),
             field(1u64),
-            field(98_253_600u64),
+            field(98_201_100u64),
             field(START_MS),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);
@@ -408,9 +409,9 @@ fun refused_run_of_which_the_reason_leads_on_is_followed_by_others() {
             change(ready, vector[], vector[], vector[]),
         ].flatten();
         assert_eq!(told<execution::RunRefused>(), refused);
-        // The fee, 14 bytes of the reason, and 325 for each record.
-        assert_eq!(execution.funds_mist(), FUNDS_MIST - 1_640_000 - 106_400 - 9_880_000);
-        assert_paid_at_most(LEE, 11_626_400);
+        // The fee, 14 bytes of the reason, 325 for each record, and 550 of effort.
+        assert_eq!(execution.funds_mist(), FUNDS_MIST - 11_818_900);
+        assert_paid_at_most(LEE, 1_640_000 + 106_400 + 9_880_000 + 192_500);
     });
     stage.end();
 }

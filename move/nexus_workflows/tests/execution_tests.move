@@ -5,7 +5,7 @@ module nexus_workflows::execution_tests;
 use nexus_tools::invocation;
 use nexus_tools::leader::Leader;
 use nexus_tools::state;
-use nexus_tools::test_runner::{Self, field, mint, port, told};
+use nexus_tools::test_runner::{Self, field, mint, port, text, told};
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution::{Self, Execution};
 use nexus_workflows::execution_runner::{
@@ -94,6 +94,19 @@ fun vertex_gets_its_entry_values_once() {
     let id = stage.begin(terms());
     stage.execution_tx!(BOB, id, |execution, _, _, _, _, ctx| {
         execution.give(0, port(b"a", b"1"), ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = execution::EValuesTooLarge)]
+fun entry_values_are_bounded_together() {
+    let mut stage = schedule_runner::start();
+    let id = stage.begin(terms());
+    stage.execution_tx!(BOB, id, |execution, _, _, _, _, ctx| {
+        // The values of vertex 0 have 6 bytes, and these 8 more than their texts.
+        execution.give(1, port(b"a", text(40_000, 49)), ctx);
+        execution.give(2, port(b"a", text(25_514, 49)), ctx);
+        execution.give(3, port(b"a", b"1"), ctx);
     });
     abort
 }

@@ -8,6 +8,7 @@ use nexus_tools::on_chain_call;
 use nexus_tools::signed_outcome;
 use nexus_tools::test_runner::{Self, key, ok, sum};
 use nexus_tools::tool::Tool;
+use nexus_tools::value;
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution::Execution;
 use nexus_workflows::inputs;
@@ -33,11 +34,30 @@ fun entry_values_are_there_without_loading() {
     let mut inputs = inputs::of(&execution, &dag, &invocation);
     // It needs nothing of this one.
     inputs.load(&invocation);
-    assert_eq!(inputs.into_ports(), test_runner::port(b"a", b"1"));
+    let (ports, read_bytes) = inputs.into_ports();
+    assert_eq!(ports, test_runner::port(b"a", b"1"));
+    // 300 for the port, and its 6 bytes twice: where they were given, and here.
+    assert_eq!(read_bytes, 300 + 6 + 6);
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(invocation);
     test_scenario::return_shared(execution);
     stage.end();
+}
+
+#[test, expected_failure(abort_code = inputs::ETooLarge)]
+fun inputs_are_bounded_when_they_are_put_together() {
+    let mut inputs = inputs::none_for_testing(@0x1.to_id(), 5);
+    inputs.give_for_testing(b"a".to_ascii_string(), value::inline(b"1"));
+    // `{"a": 1}` has 6 bytes.
+    inputs.into_ports();
+}
+
+#[test]
+fun inputs_are_as_large_as_they_may_be() {
+    let mut inputs = inputs::none_for_testing(@0x1.to_id(), 6);
+    inputs.give_for_testing(b"a".to_ascii_string(), value::inline(b"1"));
+    let (_, read_bytes) = inputs.into_ports();
+    assert_eq!(read_bytes, 6);
 }
 
 #[test, expected_failure(abort_code = inputs::EWrongDag)]
@@ -170,7 +190,7 @@ fun settle_signed(stage: &mut Stage, execution: ID, invocation: ID, closed: ID) 
 
 #[test, expected_failure(abort_code = inputs::ENotLoaded)]
 fun what_is_not_loaded_is_no_input() {
-    let mut inputs = inputs::none_for_testing(@0x1.to_id());
+    let mut inputs = inputs::none_for_testing(@0x1.to_id(), 1_000);
     inputs.wait_for_testing(b"a".to_ascii_string(), @0x2.to_id());
     inputs.into_ports();
 }

@@ -341,8 +341,8 @@ fun paths_are_filled_up_with_zeros_and_cut() {
     assert_eq!(records::prefix(&vector[7, 8, 9], 2), vector[7, 8]);
     with_dag!(|dag| {
         // Vertex 2 lies in a region and in a loop of it.
-        assert!(records::iteration(dag.vertex(2), 2, &vector[], 6) == at(2, vector[6, 0]));
-        assert!(records::iteration(dag.vertex(6), 6, &vector[4], 6) == at(6, vector[4, 6]));
+        assert!(records::iteration(2, 2, &vector[], 6) == at(2, vector[6, 0]));
+        assert!(records::iteration(2, 6, &vector[4], 6) == at(6, vector[4, 6]));
         let around = records::around(dag.vertex(6).blocks(), 1, &vector[4, 6]);
         assert!(around == records::instance(3, vector[4]));
         assert_eq!(around.block(), 3);

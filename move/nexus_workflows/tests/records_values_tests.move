@@ -36,7 +36,7 @@ const STATIC: u16 = 4;
 #[test]
 fun entry_values_serve_the_group_that_begins_with_the_vertex() {
     with_target!(vector[], vector[ENTRY], |dag| {
-        let (records, run) = (none(), at(vector[]));
+        let (mut records, run) = (none(), at(vector[]));
         let (own, other) = (records.look(dag, &run, 0), records.look(dag, &run, 1));
         assert!(own.is_complete() && own.is_begun());
         assert!(!other.is_complete() && !other.is_begun());
@@ -47,7 +47,7 @@ fun entry_values_serve_the_group_that_begins_with_the_vertex() {
 #[test]
 fun a_group_brings_no_value_to_a_port_that_is_no_entry() {
     with_target!(vector[], vector[ENTRY, PLAIN], |dag| {
-        let records = none();
+        let mut records = none();
         let look = records.look(dag, &at(vector[]), 0);
         assert!(!look.is_complete() && look.is_begun());
         destroy(records);
@@ -57,7 +57,7 @@ fun a_group_brings_no_value_to_a_port_that_is_no_entry() {
 #[test]
 fun a_default_value_serves_any_group_and_begins_nothing() {
     with_target!(vector[], vector[DEFAULT], |dag| {
-        let records = none();
+        let mut records = none();
         let look = records.look(dag, &at(vector[]), 1);
         assert!(look.is_complete() && !look.is_begun());
         assert_eq!(look.count(), 0);
@@ -68,7 +68,7 @@ fun a_default_value_serves_any_group_and_begins_nothing() {
 #[test]
 fun a_group_begins_no_iteration() {
     with_target!(vector[0], vector[ENTRY], |dag| {
-        let records = none();
+        let mut records = none();
         let look = records.look(dag, &at(vector[0]), 0);
         assert!(look.is_complete() && !look.is_begun());
         destroy(records);
@@ -121,7 +121,7 @@ fun a_default_value_serves_in_the_rounds_that_nobody_reaches() {
     with_target!(vector[3], vector[DEFAULT], |dag| {
         // From outside the first round alone is reached.
         dag.add_sources(0, vector[1], vector[0], vector[vector[0, 0, 0]]);
-        let records = none();
+        let mut records = none();
         assert!(!records.look(dag, &at(vector[0]), 1).is_complete());
         assert!(records.look(dag, &at(vector[1]), 1).is_complete());
         destroy(records);
@@ -132,7 +132,7 @@ fun a_default_value_serves_in_the_rounds_that_nobody_reaches() {
 fun a_default_value_serves_in_the_first_round_if_the_others_get_theirs_from_inside() {
     with_target!(vector[3], vector[DEFAULT], |dag| {
         dag.add_sources(0, vector[1], vector[0], vector[vector[1, 1]]);
-        let records = none();
+        let mut records = none();
         assert!(records.look(dag, &at(vector[0]), 1).is_complete());
         assert!(!records.look(dag, &at(vector[1]), 1).is_complete());
         destroy(records);

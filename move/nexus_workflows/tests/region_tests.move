@@ -58,7 +58,7 @@ fun values_go_where_edges_lead() {
         .with(b"by", value::inline(b"7"))
         .with(b"first", json::from_u64(4))
         .with(b"list", value::list_of(vector[value::inline(b"100"), value::inline(b"300")]));
-    let sources = vector[each[2], each[1], split, each[0]];
+    let sources = vector[each[0], each[1], split, each[2]];
     assert_eq!(stage.inputs(id, join, sources), expected);
     stage.settle(id, join, b"ok", port(b"out", b"1"));
     stage.assert_ended(id);
@@ -120,7 +120,7 @@ fun a_failure_stands_in_the_list_if_an_edge_leads_there() {
     stage.settle(id, each[2], b"none", port(b"out", b"300"));
     assert!(stage.gather(id));
     let join = stage.request(id, JOIN, vector[]);
-    let sources = vector[each[1], each[0], split];
+    let sources = vector[each[0], each[1], split];
     let list = stage.inputs(id, join, sources).port(&b"list".to_ascii_string());
     let expected = vector[value::inline(b"100"), json::from_string(b"unreachable".to_string())];
     assert_eq!(list, value::list_of(expected));
@@ -270,7 +270,7 @@ fun an_iteration_whose_answer_lacks_the_port_stays_out_of_the_list() {
 
 #[test]
 fun half_of_the_iterations_are_requested_as_long_as_funds_do_not_cover_all() {
-    let (mut stage, _, id) = scheduled(false, 57_000_000);
+    let (mut stage, _, id) = scheduled(false, 59_500_000);
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
     let expected = vector[1, 1, 0];
@@ -552,12 +552,16 @@ fun inputs(stage: &mut Stage, id: ID, invocation: ID, sources: vector<ID>): Port
     test_scenario::return_shared(mine);
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(execution);
+    // The elements of lists are taken from the last one to the first.
+    let mut sources = sources;
+    sources.reverse();
     sources.do!(|source| {
         let source = scenario.take_shared_by_id<Invocation>(source);
         inputs.load(&source);
         test_scenario::return_shared(source);
     });
-    inputs.into_ports()
+    let (ports, _) = inputs.into_ports();
+    ports
 }
 
 fun settle(stage: &mut Stage, id: ID, invocation: ID, variant: vector<u8>, ports: Ports) {

@@ -200,6 +200,7 @@ public fun create_with(
         0,
         &first,
         vector[5_000_000],
+        3_600_000,
         100,
         10,
         wish.lasts_ms,

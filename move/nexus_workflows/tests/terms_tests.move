@@ -2,9 +2,10 @@
 #[test_only]
 module nexus_workflows::terms_tests;
 
-use nexus_tools::attempt;
+use nexus_tools::attempt::{Self, Attempt};
 use nexus_tools::leader_registry::{LeaderRegistry, LeaderSettings};
 use nexus_tools::run;
+use nexus_tools::settling;
 use nexus_tools::test_runner::{field, key};
 use nexus_tools::tool::Tool;
 use nexus_workflows::dag::Dag;
@@ -20,19 +21,22 @@ const LEE: address = @0x1;
 const ADD: vector<u8> = b"xyz.example.add@1";
 
 const PRICE_MIST: u64 = 5_000_000;
+const TIMEOUT_MS: u64 = 10_000;
 const MAX_OUTCOME_BYTES: u64 = 100;
 const MAX_STEPS: u64 = 10;
 const DEADLINE_MS: u64 = 2_000_000;
 
-/// The price, 3 640 000 MIST for settling (1 000 gas units at 1 000 MIST, 520 000 of storage, 1 200
-/// bytes for 100 MIST each, and a margin of 2 000 000), and 100 bytes for 7 600 MIST each.
-const COST_MIST: u64 = 9_400_000;
-/// That without the margin and the outcome.
+/// The price, 3 540 000 MIST for settling (1 900 gas units at 1 000 MIST, 520 000 of storage, 1 200
+/// bytes for 100 MIST each, and a margin of 1 000 000), and 100 bytes for 7 600 MIST each.
+const COST_MIST: u64 = 9_300_000;
+/// 1 000 gas units, 520 000 of storage, and 1 200 bytes.
 const REFUSAL_FEE_MIST: u64 = 1_640_000;
-/// The cost, and 7 600 MIST for each of 316 bytes of a record and 1 400 of an invocation.
-const REQUEST_MIST: u64 = 22_441_600;
-/// For a refusal: its fee, those bytes, and 357 for each of four edges that take the reason.
-const REFUSED_MIST: u64 = 25_534_400;
+/// The cost, 7 600 MIST for each of 316 bytes of a record and 1 600 of an invocation, and 0.35 gas
+/// units for each of 150 of effort.
+const REQUEST_MIST: u64 = 23_914_100;
+/// For a refusal: its fee, those bytes, 357 for each of four edges that take the reason, and 95 of
+/// effort for each.
+const REFUSED_MIST: u64 = 27_187_400;
 
 // === What they are ===
 
@@ -47,11 +51,11 @@ fun terms_are_those_to_which_the_owner_consented() {
         assert_eq!(terms.max_outcome_bytes(), MAX_OUTCOME_BYTES);
         assert_eq!(terms.max_steps(), MAX_STEPS);
         assert_eq!(terms.deadline_ms(), DEADLINE_MS);
-        // Leaders 33 bytes, settings 81, prices 9, and four numbers of 8.
-        assert_eq!(terms.size(), 155);
+        // Leaders 33 bytes, settings 81, prices 9, and six numbers of 8.
+        assert_eq!(terms.size(), 171);
         terms.set_leaders(vector[max, lee]);
         assert_eq!(*terms.leaders(), vector[max, lee]);
-        assert_eq!(terms.size(), 187);
+        assert_eq!(terms.size(), 203);
     });
     stage.end();
 }
@@ -61,10 +65,10 @@ fun deadline_counts_from_the_beginning_and_the_rest_stays_the_same() {
     let mut stage = schedule_runner::start();
     let (lee, max) = (stage.lee(), stage.max());
     stage.look!(|settings, _, _, _| {
-        let terms = terms::new(vector[lee, max], *settings, vector[7, 8], 9, 11, 600_000);
+        let terms = terms::new(vector[lee, max], *settings, vector[7, 8], 5, 9, 11, 600_000);
         let begun = terms.begun_at(1_500_000);
         assert_eq!(begun.deadline_ms(), 2_100_000);
-        let expected = terms::new(vector[lee, max], *settings, vector[7, 8], 9, 11, 2_100_000);
+        let expected = terms::new(vector[lee, max], *settings, vector[7, 8], 5, 9, 11, 2_100_000);
         assert_eq!(field(begun), field(expected));
         // As of a schedule, which begins none itself.
         assert_eq!(terms.deadline_ms(), 600_000);
@@ -123,12 +127,36 @@ fun price_is_the_highest_one_at_most() {
 }
 
 #[test]
+fun timeout_is_the_longest_one_at_most() {
+    let mut stage = schedule_runner::start();
+    stage.assert_requested();
+    stage.runner().tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_timeout(name, tools, TIMEOUT_MS + 1, ctx);
+    });
+    stage.assert_refused(b"timeout_too_long");
+    stage.end();
+}
+
+#[test]
+fun entry_values_are_counted_together() {
+    let mut stage = schedule_runner::start();
+    let lee = stage.lee();
+    stage.look!(|settings, _, _, _| {
+        let mut terms = terms(vector[lee], settings);
+        assert!(terms.add_entry(65_535));
+        assert!(terms.add_entry(1));
+        assert!(!terms.add_entry(1));
+    });
+    stage.end();
+}
+
+#[test]
 fun each_tool_has_a_highest_price_of_its_own() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.look!(|settings, _, tool, _| {
         let prices = vector[PRICE_MIST - 1, PRICE_MIST, 0];
-        let terms = terms::new(vector[lee], *settings, prices, 100, 10, 0);
+        let terms = terms::new(vector[lee], *settings, prices, 10_000, 100, 10, 0);
         let refusal = option::some(b"price_too_high".to_ascii_string());
         assert_eq!(terms.refusal(tool, 0, 1), refusal);
         assert_eq!(terms.refusal(tool, 1, 1), option::none());
@@ -184,15 +212,50 @@ fun tool_whose_answers_have_to_be_signed_has_a_key() {
 // === Costs ===
 
 #[test]
-fun first_attempt_costs_price_fee_and_outcome_and_later_ones_the_margin_alone() {
+fun effort_costs_the_more_the_more_there_is_of_it() {
     let mut stage = schedule_runner::start();
-    let (lee, id) = (stage.lee(), @0x5.to_id());
+    stage.look!(|_, _, _, ctx| {
+        assert_eq!(terms::worked_mist(0, ctx), 0);
+        assert_eq!(terms::worked_mist(2_000, ctx), 700_000);
+        assert_eq!(terms::worked_mist(2_001, ctx), 700_800);
+        assert_eq!(terms::worked_mist(3_200, ctx), 1_660_000);
+        assert_eq!(terms::worked_mist(5_000, ctx), 5_260_000);
+        assert_eq!(terms::worked_mist(8_000, ctx), 18_760_000);
+        assert_eq!(terms::worked_mist(12_000, ctx), 58_760_000);
+        assert_eq!(terms::worked_mist(12_001, ctx), 58_800_000);
+    });
+    stage.end();
+}
+
+#[test]
+fun attempt_costs_price_fee_outcome_and_the_most_that_is_read() {
+    let mut stage = schedule_runner::start();
+    let lee = stage.lee();
     stage.look!(|settings, _, tool, ctx| {
-        let (terms, run) = (terms(vector[lee], settings), run::new(0, vector[]));
-        assert_eq!(terms.cost_mist(attempt::new(id, run, 1), tool, ctx), COST_MIST);
-        assert_eq!(terms.cost_mist(attempt::new(id, run, 2), tool, ctx), 7_760_000);
-        assert_eq!(terms.cost_mist(attempt::new(id, run, 9), tool, ctx), 7_760_000);
+        let terms = terms(vector[lee], settings);
+        let (first, later) = (attempt_of(tool, settings, 1, ctx), attempt_of(tool, settings, 9, ctx));
+        assert_eq!(terms.cost_mist(&first, tool, ctx), COST_MIST);
+        assert_eq!(terms.cost_mist(&later, tool, ctx), COST_MIST);
+        let (id, run, signed) =
+            (@0x5.to_id(), run::new(0, vector[]), settling::signed_for_testing());
+        let signed = attempt::new(id, run, 1, &signed, settings, ctx);
+        assert_eq!(terms.cost_mist(&signed, tool, ctx), COST_MIST + 7_864_320);
         assert_eq!(terms.refusal_fee_mist(ctx), REFUSAL_FEE_MIST);
+    });
+    stage.end();
+}
+
+#[test]
+fun rewriting_is_paid_beyond_what_the_fees_cover() {
+    let mut stage = schedule_runner::start();
+    let lee = stage.lee();
+    stage.look!(|settings, _, _, ctx| {
+        let terms = terms(vector[lee], settings);
+        assert_eq!(terms.rewritten_mist(0, ctx), 0);
+        assert_eq!(terms.rewritten_mist(1_000, ctx), 0);
+        // 100 MIST for a byte, and 25 gas units at 1 000 MIST for 1 000 of them.
+        assert_eq!(terms.rewritten_mist(1_001, ctx), 125);
+        assert_eq!(terms.rewritten_mist(61_000, ctx), 7_500_000);
     });
     stage.end();
 }
@@ -200,14 +263,14 @@ fun first_attempt_costs_price_fee_and_outcome_and_later_ones_the_margin_alone() 
 #[test]
 fun fees_follow_the_price_of_gas_and_stored_bytes_do_not() {
     let mut stage = schedule_runner::start();
-    let (lee, id) = (stage.lee(), @0x5.to_id());
+    let lee = stage.lee();
     stage.runner().next_epoch(3_000);
     stage.look!(|settings, dag, tool, ctx| {
-        let (terms, run) = (terms(vector[lee], settings), run::new(0, vector[]));
-        let cost_mist = terms.cost_mist(attempt::new(id, run, 1), tool, ctx);
-        assert_eq!(cost_mist, COST_MIST + 2_000_000);
+        let terms = terms(vector[lee], settings);
+        let cost_mist = terms.cost_mist(&attempt_of(tool, settings, 1, ctx), tool, ctx);
+        assert_eq!(cost_mist, COST_MIST + 3_800_000);
         assert_eq!(terms.refusal_fee_mist(ctx), REFUSAL_FEE_MIST + 2_000_000);
-        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST + 2_000_000);
+        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST + 3_905_000);
         assert_eq!(terms.stored_mist(0), 0);
         assert_eq!(terms.stored_mist(3), 22_800);
     });
@@ -221,9 +284,9 @@ fun each_request_takes_what_it_costs_and_what_it_stores() {
     stage.look!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
-        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 3, ctx), 67_324_800);
+        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 3, ctx), 71_742_300);
         // No edge takes the reason: refused requests take no more than others.
-        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 67_324_800);
+        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 71_742_300);
     });
     stage.end();
 }
@@ -253,7 +316,7 @@ fun requests_that_are_refused_take_what_their_failures_bring() {
         assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS - 2, 2, ctx), 2 * REQUEST_MIST);
         assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS, 1, ctx), REFUSED_MIST);
         // The second one would be a step too many, and each takes what that one does.
-        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS - 1, 2, ctx), 51_068_800);
+        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS - 1, 2, ctx), 54_374_800);
     });
     stage.end();
 }
@@ -268,7 +331,12 @@ use fun assert_refused as Stage.assert_refused;
 
 fun terms(leaders: vector<ID>, settings: &LeaderSettings): Terms {
     let prices = vector[PRICE_MIST];
-    terms::new(leaders, *settings, prices, MAX_OUTCOME_BYTES, MAX_STEPS, DEADLINE_MS)
+    terms::new(leaders, *settings, prices, TIMEOUT_MS, MAX_OUTCOME_BYTES, MAX_STEPS, DEADLINE_MS)
+}
+
+fun attempt_of(tool: &Tool, settings: &LeaderSettings, number: u8, ctx: &TxContext): Attempt {
+    let run = run::new(0, vector[]);
+    attempt::new(@0x5.to_id(), run, number, &settling::of(tool), settings, ctx)
 }
 
 /// A look at the settings, the workflow and the tool.

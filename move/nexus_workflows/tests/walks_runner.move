@@ -111,7 +111,7 @@ public fun closed(
 /// Closes a run that is under way without an answer.
 public fun failed(self: &mut Walks, dag: &Dag, run: Run, expected: Told) {
     let mut change = walks::no_change();
-    self.fail(dag, run, b"timed_out".to_ascii_string(), NOW_MS, &mut change);
+    self.fail(dag, run, b"timed_out".to_ascii_string(), true, NOW_MS, &mut change);
     assert_told(change, expected);
 }
 

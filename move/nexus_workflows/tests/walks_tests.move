@@ -202,7 +202,7 @@ fun closed(
 /// Closes a run without an answer.
 fun failed(walks: &mut Walks, dag: &Dag, run: Run, followed: vector<u8>) {
     let mut change = walks::no_change();
-    walks.fail(dag, run, b"timed_out".to_ascii_string(), NOW_MS, &mut change);
+    walks.fail(dag, run, b"timed_out".to_ascii_string(), true, NOW_MS, &mut change);
     assert_eq!(field(change), followed);
 }
 

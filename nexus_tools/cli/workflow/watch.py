@@ -154,8 +154,9 @@ def _line(event: Any, following: "Following", state: "ExecutionState") -> str:
         case moves.ExecutionShort():
             needed, funds = units.sui(event.needed_mist), units.sui(event.funds_mist)
             return f"! short of funds: {needed} needed, {funds} there (workflow refill)"
-        case moves.ExecutionRefilled():
-            return f"+ {units.sui(event.amount_mist)} of funds"
+        case moves.ExecutionRefilled() | moves.ExecutionRefunded():
+            where = "of funds" if isinstance(event, moves.ExecutionRefilled) else "came back"
+            return f"+ {units.sui(event.amount_mist)} {where}"
         case moves.ExecutionStopped():
             how = event.status.replace("_", " ")
             return f"! {how}: nothing more is requested, and what is under way is still closed"

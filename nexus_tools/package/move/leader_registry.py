@@ -288,6 +288,28 @@ def settle_fee_mist(
     )
 
 
+def settle_margin_mist(
+    builder: TransactionBuilder, package: Package, leader_settings: Argument
+) -> Result:
+    """What settling an invocation pays beyond failing it.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "leader_registry", "settle_margin_mist", [leader_settings])
+
+
+def fee_per_input_byte_mist(
+    builder: TransactionBuilder, package: Package, leader_settings: Argument
+) -> Result:
+    """What it gets besides for each byte that it rewrites.
+
+    Returns `u64`.
+    """
+    return builder.move_call(
+        package.id, "leader_registry", "fee_per_input_byte_mist", [leader_settings]
+    )
+
+
 def fee_per_outcome_byte_mist(
     builder: TransactionBuilder, package: Package, leader_settings: Argument
 ) -> Result:

@@ -67,6 +67,8 @@ class Call(MoveStruct, frozen=True):
     expires_at_ms: int
     witness: str
     inputs: _value.Ports
+    read_bytes: int
+    """The bytes that were read for the inputs of an attempt."""
     answer: Answer | None
 
     move_name = "on_chain_call::Call"
@@ -79,6 +81,7 @@ class Call(MoveStruct, frozen=True):
             _bcs.u64,
             _bcs.string,
             _value.Ports.bcs,
+            _bcs.u64,
             _bcs.option(Answer.bcs),
         )
     )
@@ -119,11 +122,12 @@ def open_attempt(
     invocation: ObjectInput,
     execution: Argument,
     inputs: Argument,
+    read_bytes: int | Argument,
     tool: ObjectInput,
 ) -> Result:
-    """Opens an attempt, which its execution shows to be its own: it says what its inputs are.
-
-    Aborts with `invocation::EWrongExecution`, `EWrongTool` or `ENotOnChain`.
+    """Opens an attempt, which its execution shows to be its own: it says what its inputs are,
+    and how many bytes were read for them. Aborts with `invocation::EWrongExecution`,
+    `EWrongTool` or `ENotOnChain`.
 
     Returns `Call`.
     """
@@ -131,7 +135,13 @@ def open_attempt(
         package.id,
         "on_chain_call",
         "open_attempt",
-        [_inputs.read(builder, invocation), execution, inputs, _inputs.read(builder, tool)],
+        [
+            _inputs.read(builder, invocation),
+            execution,
+            inputs,
+            _inputs.pure(builder, _bcs.u64, read_bytes),
+            _inputs.read(builder, tool),
+        ],
     )
 
 

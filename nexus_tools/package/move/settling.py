@@ -5,8 +5,17 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from nexus_tools.bindings.runtime import MoveEnum, MoveVariant
+from nexus_tools.bindings.runtime import (
+    Argument,
+    MoveEnum,
+    MoveVariant,
+    ObjectInput,
+    Package,
+    Result,
+    TransactionBuilder,
+)
 from nexus_tools.bindings.runtime import codecs as _bcs
+from nexus_tools.bindings.runtime import inputs as _inputs
 
 
 class Settling(MoveEnum):
@@ -36,3 +45,19 @@ class Settling(MoveEnum):
             (Settling.Call, _bcs.struct(Settling.Call, _bcs.boolean)),
         )
     )
+
+
+def of(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
+    """How invocations of a tool are settled.
+
+    Returns `Settling`.
+    """
+    return builder.move_call(package.id, "settling", "of", [_inputs.read(builder, tool)])
+
+
+def is_by_leader(builder: TransactionBuilder, package: Package, settling: Argument) -> Result:
+    """Whether a leader's word is enough.
+
+    Returns `bool`.
+    """
+    return builder.move_call(package.id, "settling", "is_by_leader", [settling])

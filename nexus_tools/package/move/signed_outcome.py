@@ -15,6 +15,7 @@ from nexus_tools.bindings.runtime import (
     Result,
     TransactionBuilder,
 )
+from nexus_tools.bindings.runtime import codecs as _bcs
 from nexus_tools.bindings.runtime import inputs as _inputs
 
 EWrongKey = MoveError("EWrongKey", "The key is none that the tool had when it was requested.", 0)
@@ -67,6 +68,7 @@ def settle_attempt(
     invocation: ObjectInput,
     execution: Argument,
     inputs: Argument,
+    read_bytes: int | Argument,
     leader: ObjectInput,
     variant: str | Argument,
     ports: Argument,
@@ -74,7 +76,8 @@ def settle_attempt(
     signature: bytes | Argument,
 ) -> Result:
     """Settles an attempt in the same way, which its execution shows to be its own: it says what
-    its inputs are. Aborts with `invocation::EWrongExecution`, and as `settle` does.
+    its inputs are, and how many bytes were read for them. Aborts with
+    `invocation::EWrongExecution`, and as `settle` does.
 
     Returns `bool`.
     """
@@ -86,6 +89,7 @@ def settle_attempt(
             _inputs.changed(builder, invocation),
             execution,
             inputs,
+            _inputs.pure(builder, _bcs.u64, read_bytes),
             _inputs.read(builder, leader),
             _inputs.ascii_text(builder, variant),
             ports,

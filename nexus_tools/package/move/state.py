@@ -135,3 +135,32 @@ def output(
     return builder.move_call(
         package.id, "state", "output", [state, _inputs.ascii_text(builder, name)]
     )
+
+
+def element(
+    builder: TransactionBuilder,
+    package: Package,
+    state: Argument,
+    name: str | Argument,
+    i: int | Argument,
+) -> Result:
+    """An element of a port that is a list.
+
+    Aborts with `value::EUnknownPort`, `value::ENotAList`, `value::ENoElement` or `ENotFailed`.
+
+    Returns `Value`.
+    """
+    return builder.move_call(
+        package.id,
+        "state",
+        "element",
+        [state, _inputs.ascii_text(builder, name), _inputs.pure(builder, _bcs.u64, i)],
+    )
+
+
+def bytes_(builder: TransactionBuilder, package: Package, state: Argument) -> Result:
+    """The bytes of what it came to.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "state", "bytes", [state])

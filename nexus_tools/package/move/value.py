@@ -43,6 +43,7 @@ ENoElement = MoveError("ENoElement", "The list has not as many elements.", 6)
 ERemoteElement = MoveError(
     "ERemoteElement", "The value is outside the chain: only a leader can fetch it.", 7
 )
+ETooManyParts = MoveError("ETooManyParts", "The value has more than 64 parts: make them larger.", 8)
 ERRORS: tuple[MoveError, ...] = (
     ELengthMismatch,
     EDuplicatePort,
@@ -52,6 +53,7 @@ ERRORS: tuple[MoveError, ...] = (
     ENotAList,
     ENoElement,
     ERemoteElement,
+    ETooManyParts,
 )
 
 
@@ -132,6 +134,8 @@ def inline_chunks(
 ) -> Result:
     """A JSON text, kept on chain in chunks that follow each other.
 
+    Aborts with `ETooManyParts`.
+
     Returns `Value`.
     """
     return builder.move_call(
@@ -143,6 +147,8 @@ def inline_list(
     builder: TransactionBuilder, package: Package, parts: Sequence[Sequence[bytes]] | Argument
 ) -> Result:
     """A list of JSON texts, kept on chain in parts that follow each other.
+
+    Aborts with `ETooManyParts`.
 
     Returns `Value`.
     """
@@ -280,6 +286,27 @@ def list_length(
     )
 
 
+def port_element(
+    builder: TransactionBuilder,
+    package: Package,
+    ports: Argument,
+    name: str | Argument,
+    i: int | Argument,
+) -> Result:
+    """An element of a port that is a list.
+
+    Aborts with `EUnknownPort`, `ENotAList` or `ENoElement`.
+
+    Returns `Value`.
+    """
+    return builder.move_call(
+        package.id,
+        "value",
+        "port_element",
+        [ports, _inputs.ascii_text(builder, name), _inputs.pure(builder, _bcs.u64, i)],
+    )
+
+
 def port(
     builder: TransactionBuilder, package: Package, ports: Argument, name: str | Argument
 ) -> Result:
@@ -306,6 +333,14 @@ def element(
     return builder.move_call(
         package.id, "value", "element", [value, _inputs.pure(builder, _bcs.u64, i)]
     )
+
+
+def length_if_list(builder: TransactionBuilder, package: Package, value: Argument) -> Result:
+    """How many elements a list has; nothing if it is none.
+
+    Returns `Option<u64>`.
+    """
+    return builder.move_call(package.id, "value", "length_if_list", [value])
 
 
 def length(builder: TransactionBuilder, package: Package, value: Argument) -> Result:

@@ -101,7 +101,7 @@ def test_a_workflow_is_run_to_its_result(requester):
     assert last == requester.json("workflow", "show", found["execution"])
     assert 0 < last["spent_mist"] < 100_000_000
     shown = requester.run("workflow", "show", found["execution"]).stdout
-    assert f"spent      {last['spent_mist'] / 1e9:g} SUI" in shown
+    assert f"spent      {last['spent_mist'] / 1e9:.9g} SUI" in shown
     assert "runs: ✓ settled\n" in shown
 
 

@@ -11,6 +11,10 @@ comes back with `advance`. Whoever writes records for the execution is paid what
 storing them, to the byte; who removes them gets that from Sui. Where funds do not cover what a step
 would need, nothing happens until somebody `refill`s them.
 
+A step is paid what it computes, too, beyond what the fees of invocations cover. An execution that
+is cancelled, terminated or too late pays its funds back at once, but for what invocations hold that
+are under way: that is for as long as the longest timeout, at most, to which the owner consented.
+
 `advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no setting:
 funds are never locked in. What is left in the end is removed by `cleaning`.
 
@@ -74,6 +78,14 @@ EWrongExecution = MoveError(
 ENotOwner = MoveError("ENotOwner", "The sender does not own the execution.", 14)
 EEnded = MoveError("EEnded", "The execution has ended.", 15)
 ENotOver = MoveError("ENotOver", "The time of the execution is not over.", 16)
+EValuesTooLarge = MoveError(
+    "EValuesTooLarge",
+    "The entry values are larger than the registry's `max_ports_bytes`: use remote values.",
+    17,
+)
+EFundsShort = MoveError(
+    "EFundsShort", "The funds do not cover what this step computes: `refill` them.", 18
+)
 ERRORS: tuple[MoveError, ...] = (
     ESettingsChanged,
     ENoGroup,
@@ -92,6 +104,8 @@ ERRORS: tuple[MoveError, ...] = (
     ENotOwner,
     EEnded,
     ENotOver,
+    EValuesTooLarge,
+    EFundsShort,
 )
 
 
@@ -226,6 +240,19 @@ class ExecutionStopped(MoveStruct, frozen=True):
     )
 
 
+class ExecutionRefunded(MoveStruct, frozen=True):
+    """Funds of an execution that goes on no more went back to its owner before it has ended."""
+
+    execution: Address
+    owner: Address
+    amount_mist: int
+
+    move_name = "execution::ExecutionRefunded"
+    bcs: ClassVar[_bcs.Codec[ExecutionRefunded]] = _bcs.late(
+        lambda: _bcs.struct(ExecutionRefunded, _bcs.address, _bcs.address, _bcs.u64)
+    )
+
+
 class ExecutionEnded(MoveStruct, frozen=True):
     """An execution has ended, and what was left of its funds is its owner's, or its schedule's."""
 
@@ -317,6 +344,7 @@ AnyEvent: TypeAlias = (
     | ExecutionRefilled
     | ExecutionLeadersChanged
     | ExecutionStopped
+    | ExecutionRefunded
     | ExecutionEnded
 )
 
@@ -330,6 +358,7 @@ def begin(
     group: int | Argument,
     leader: ObjectInput,
     max_prices_mist: Sequence[int] | Argument,
+    max_timeout_ms: int | Argument,
     max_outcome_bytes: int | Argument,
     max_steps: int | Argument,
     lasts_ms: int | Argument,
@@ -338,9 +367,10 @@ def begin(
     """Begins an execution of `dag` with one of its entry groups.
 
     The owner consents to the settings of this revision; to `max_prices_mist`, for each tool; to
-    `max_outcome_bytes` of each outcome; and to `max_steps`. Give its entry values and share it in
-    the same transaction. Aborts with `ESettingsChanged`, `ENoGroup`, `ELengthMismatch`, `ETooLong`,
-    `EOutcomeLimitTooLarge`, `ELeaderNotActive` or `leader_registry::ENotAccepting`.
+    timeouts of `max_timeout_ms`; to `max_outcome_bytes` of each outcome; and to `max_steps`. Give
+    its entry values and share it in the same transaction. Aborts with `ESettingsChanged`,
+    `ENoGroup`, `ELengthMismatch`, `ETooLong`, `EOutcomeLimitTooLarge`, `ELeaderNotActive` or
+    `leader_registry::ENotAccepting`.
 
     Returns `Execution`.
     """
@@ -355,6 +385,7 @@ def begin(
             _inputs.pure(builder, _bcs.u8, group),
             _inputs.read(builder, leader),
             _inputs.pure(builder, _bcs.vector(_bcs.u64), max_prices_mist),
+            _inputs.pure(builder, _bcs.u64, max_timeout_ms),
             _inputs.pure(builder, _bcs.u64, max_outcome_bytes),
             _inputs.pure(builder, _bcs.u64, max_steps),
             _inputs.pure(builder, _bcs.u64, lasts_ms),
@@ -373,7 +404,7 @@ def give(
 ) -> None:
     """Gives the values of the entry ports of a vertex.
 
-    Aborts with `EValuesGiven` or `ENotOwner`.
+    Aborts with `EValuesGiven`, `EValuesTooLarge` or `ENotOwner`.
     """
     builder.move_call(
         package.id,
@@ -494,7 +525,7 @@ def advance(
     """Goes on with a closed invocation: takes what is left of its payment, and brings its
     outcome to where it leads. One that nobody closed in time expires by this. Does nothing
     and returns false if it is not closed, or did that before, or if funds do not cover what
-    has to be written. Aborts with `EWrongDag` or `EWrongExecution`.
+    has to be written. Aborts with `EWrongDag`, `EWrongExecution` or `EFundsShort`.
 
     Returns `bool`.
     """
@@ -522,7 +553,7 @@ def gather(
     """Brings what a region gathered out of it.
 
     Does nothing and returns false if something in it is left to do, or if funds do not cover what
-    has to be written. Aborts with `EWrongDag`.
+    has to be written. Aborts with `EWrongDag` or `EFundsShort`.
 
     Returns `bool`.
     """
@@ -556,8 +587,8 @@ def refill(
 
 
 def cancel(builder: TransactionBuilder, package: Package, execution: ObjectInput) -> None:
-    """Ends the execution: nothing more is requested, and what is under way is still closed and
-    paid. Aborts with `ENotOwner` or `EEnded`.
+    """Ends the execution: nothing more is requested, what is under way is still closed and paid,
+    and all other funds go back at once. Aborts with `ENotOwner` or `EEnded`.
     """
     builder.move_call(
         package.id,

@@ -5,6 +5,10 @@ Values of an execution travel by reference. A leader follows the references off 
 chain itself has to know the values, because a Move function takes them or a tool signed its answer
 to them, one transaction follows them here: `of` tells what is needed, `load` takes it from each
 invocation that has some of it, and the last command gets the ports.
+
+A leader pays for all that it reads here, and is paid by the byte. So what is read is counted:
+ports, records, what is loaded, and the inputs themselves; beyond `max_read_bytes` of the attempt,
+the leader fails it with the reason `input_invalid`.
 """
 
 from __future__ import annotations
@@ -32,7 +36,12 @@ EWrongExecution = MoveError(
 )
 EWrongDag = MoveError("EWrongDag", "This is another workflow than that of the execution.", 2)
 EWrongInputs = MoveError("EWrongInputs", "These are the inputs of another invocation.", 3)
-ERRORS: tuple[MoveError, ...] = (ENotLoaded, EWrongExecution, EWrongDag, EWrongInputs)
+ETooLarge = MoveError(
+    "ETooLarge",
+    "The inputs are larger than an attempt may read: fail with the reason `input_invalid`.",
+    4,
+)
+ERRORS: tuple[MoveError, ...] = (ENotLoaded, EWrongExecution, EWrongDag, EWrongInputs, ETooLarge)
 
 
 class Inputs(MoveStruct, frozen=True):
@@ -44,6 +53,11 @@ class Inputs(MoveStruct, frozen=True):
     lists: tuple[List, ...]
     """The elements of ports that get a list which a region gathered."""
     pending: tuple[Pending, ...]
+    """What is to be loaded for ports, and for elements of lists."""
+    elements: tuple[Pending, ...]
+    read_bytes: int
+    """What was read, and the most that may be."""
+    max_read_bytes: int
 
     move_name = "inputs::Inputs"
     bcs: ClassVar[_bcs.Codec[Inputs]] = _bcs.late(
@@ -54,6 +68,9 @@ class Inputs(MoveStruct, frozen=True):
             _bcs.vector(_bcs.option(_root_value.Value.bcs)),
             _bcs.vector(List.bcs),
             _bcs.vector(Pending.bcs),
+            _bcs.vector(Pending.bcs),
+            _bcs.u64,
+            _bcs.u64,
         )
     )
 
@@ -97,6 +114,23 @@ class Pending(MoveStruct, frozen=True):
     )
 
 
+class Outlet(MoveStruct, frozen=True):
+    """An edge by which iterations of a region bring values to a port: the variant and the port
+    from which it leads, and how many blocks are around its vertex.
+    """
+
+    edge: int
+    vertex: int
+    depth: int
+    variant: str
+    name: str
+
+    move_name = "inputs::Outlet"
+    bcs: ClassVar[_bcs.Codec[Outlet]] = _bcs.late(
+        lambda: _bcs.struct(Outlet, _bcs.u16, _bcs.u16, _bcs.u64, _bcs.string, _bcs.string)
+    )
+
+
 def of(
     builder: TransactionBuilder,
     package: Package,
@@ -124,7 +158,11 @@ def of(
 def load(
     builder: TransactionBuilder, package: Package, inputs: Argument, source: ObjectInput
 ) -> None:
-    """Takes from a closed invocation what it has of the inputs; nothing if it has none."""
+    """Takes from a closed invocation what it has of the inputs; nothing if it has none.
+
+    The elements of lists are taken from the last one to the first, so that nobody has to look for
+    them. Aborts with `ETooLarge`.
+    """
     builder.move_call(package.id, "inputs", "load", [inputs, _inputs.read(builder, source)])
 
 
@@ -141,7 +179,7 @@ def settle(
     signature: bytes | Argument,
 ) -> Result:
     """Settles an attempt with the tool's signature of its answer to these inputs, as
-    `signed_outcome::settle` does. Aborts with `EWrongInputs`, `ENotLoaded`,
+    `signed_outcome::settle` does. Aborts with `EWrongInputs`, `ENotLoaded`, `ETooLarge`,
     `invocation::EWrongExecution`, and as `signed_outcome::settle` does.
 
     Returns `bool`.
@@ -174,7 +212,7 @@ def open(
 ) -> Result:
     """Opens an attempt of an on-chain tool with these inputs.
 
-    Aborts with `EWrongInputs`, `ENotLoaded`, `on_chain_call::EWrongTool` or
+    Aborts with `EWrongInputs`, `ENotLoaded`, `ETooLarge`, `on_chain_call::EWrongTool` or
     `on_chain_call::ENotOnChain`.
 
     Returns `Call`.

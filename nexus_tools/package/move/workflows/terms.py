@@ -19,9 +19,13 @@ class Terms(MoveStruct, frozen=True):
     settings: _root_leader_registry.LeaderSettings
     max_prices_mist: tuple[int, ...]
     """The highest price of each tool, by its number."""
+    max_timeout_ms: int
+    """The longest timeout of a tool: for so long its invocation may keep funds."""
     max_outcome_bytes: int
     max_steps: int
     deadline_ms: int
+    entry_bytes: int
+    """The bytes of the entry values that were given."""
     version: int
     """The version of the package with which it was begun: that one carries it, or a later one."""
 
@@ -32,6 +36,8 @@ class Terms(MoveStruct, frozen=True):
             _bcs.vector(_bcs.address),
             _root_leader_registry.LeaderSettings.bcs,
             _bcs.vector(_bcs.u64),
+            _bcs.u64,
+            _bcs.u64,
             _bcs.u64,
             _bcs.u64,
             _bcs.u64,

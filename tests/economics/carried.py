@@ -1,0 +1,210 @@
+"""An execution whose parties are weighed: who pays what for each transaction of its leader.
+
+The leader sends what a Leader sends: a closing, `advance`, and the steps that follow.
+"""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from nexus_tools.package import PackageClient, make_ports, parse_event, ports_of
+from nexus_tools.package.move.invocation import InvocationRequested
+from nexus_tools.package.move.workflows import execution as calls
+from nexus_tools.package.move.workflows.execution import (
+    Execution,
+    ExecutionBegun,
+    ExecutionEnded,
+    RunRefused,
+)
+from nexus_tools.registry import (
+    AttemptOfRun,
+    Executions,
+    Foresight,
+    LeaderRegistry,
+    Registration,
+    RunResolver,
+    StepCommands,
+    ToolRegistry,
+    Workflows,
+    add_advance,
+    add_outcome,
+    closed_with,
+)
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey
+from nexus_tools.tool.ports import encoded_text
+from nexus_tools.workflow import DEFAULT_GROUP, Run
+
+KEY = SigningKey.new()
+MIST = 10**9
+
+
+@dataclass
+class Stage:
+    """A chain on which `owner` runs workflows that `worker` carries for `leader`."""
+
+    deployment: object
+    owner: object
+    worker: object
+    leader: object
+    published: int = 0
+    is_reckless: bool = False
+    """Whether its leader sends what is too large."""
+
+    async def register_tool(self, definition, *, signs=False, **terms):
+        """A free tool that is open to all leaders, and signs its answers if it is to."""
+        if signs:
+            terms |= {"keys": (KEY.public_key,), "requires_signed_outcome": True}
+        tools = ToolRegistry(self.owner, self.deployment)
+        await tools.register(Registration(definition, **terms))
+        return await tools.get(definition.fqn)
+
+    async def update(self, fqn, **terms):
+        """Change a tool of the owner."""
+        await ToolRegistry(self.owner, self.deployment).update(fqn, **terms)
+
+    async def publish(self, document):
+        """The workflow of a document."""
+        self.published += 1
+        fqn = f"xyz.example.economy.flow{self.published}@1"
+        workflows = Workflows(self.owner, self.deployment)
+        await workflows.publish(document, fqn)
+        return await workflows.get(fqn)
+
+    async def begin(self, workflow, values=None, **terms):
+        """An execution of it, with entry values by vertex and port."""
+        execution = CarriedExecution(self, workflow)
+        await execution.begin(values or {}, **terms)
+        return execution
+
+
+class CarriedExecution:
+    """One execution; `gained_mist` has what each transaction of the worker brought it, net."""
+
+    def __init__(self, stage, workflow):
+        self.stage, self.workflow, self.plan = stage, workflow, workflow.plan
+        self.names = list(workflow.plan.vertices)
+        self.requests, self.read_bytes = {}, []
+        self.gained_mist = []
+        self.costs, self.fees_mist = [], []
+        self.refusals, self.ended = [], None
+
+    async def begin(
+        self,
+        values,
+        *,
+        funds_mist=20 * MIST,
+        max_price_mist=10**9,
+        max_timeout_ms=3_600_000,
+        max_steps=1_000,
+        lasts_ms=86_400_000,
+        max_outcome_bytes=65_536,
+    ):
+        stage = self.stage
+        settings = await LeaderRegistry(stage.owner, stage.deployment).settings()
+        builder, package = TransactionBuilder(), stage.deployment.workflows
+        execution = calls.begin(
+            builder,
+            package,
+            stage.deployment.leader_registry,
+            settings.revision,
+            self.workflow.id,
+            list(self.plan.groups).index(DEFAULT_GROUP),
+            stage.leader,
+            [max_price_mist] * len(self.workflow.tools),
+            max_timeout_ms,
+            max_outcome_bytes,
+            max_steps,
+            lasts_ms,
+            builder.split_coins(builder.gas, [funds_mist])[0],
+        )
+        for vertex, ports in values.items():
+            given = make_ports(builder, stage.deployment.package, ports_of(ports))
+            calls.give(builder, package, execution, self.names.index(vertex), given)
+        calls.share(builder, package, execution)
+        sent = await PackageClient(stage.owner, stage.deployment).send(builder)
+        [begun] = [each for each in self._events(sent) if isinstance(each, ExecutionBegun)]
+        self.id = begun.execution
+        foresight = Foresight(self.plan)
+        foresight.begun(DEFAULT_GROUP)
+        self.steps = foresight.steps()
+
+    async def take(self, steps=None):
+        """Take the steps that are due as the worker."""
+        builder = TransactionBuilder()
+        self._add_steps(builder, self.steps if steps is None else steps)
+        await self._send(builder)
+
+    async def close(self, vertex, answer, *, path=(), signed=False):
+        """Close a run with an answer, or a failure, and go on, in one transaction.
+
+        A signed answer to inputs that are too large fails, as with a Leader. Return the outcome.
+        """
+        builder, foresight = TransactionBuilder(), Foresight(self.plan)
+        deployment, leader = self.stage.deployment, self.stage.leader
+        run = Run(vertex, path)
+        event, attempt = self.requests.pop(run), None
+        if signed and isinstance(answer, Answer):
+            answer, attempt = await self._signed(run, event, answer)
+        add_outcome(builder, deployment, event.invocation, leader, answer, attempt=attempt)
+        add_advance(builder, deployment, self.id, self.workflow.id, event.invocation)
+        foresight.closed(run, event.attempt.number, closed_with(answer))
+        self.steps = foresight.steps()
+        self._add_steps(builder, self.steps)
+        await self._send(builder)
+        return answer
+
+    async def _signed(self, run, event, answer):
+        """An answer with its signature, and what putting its inputs together needs."""
+        stage = self.stage
+        execution = await PackageClient(stage.worker, stage.deployment).read(self.id, Execution)
+        resolver = RunResolver(stage.worker, stage.deployment)
+        named = execution, self.workflow, run
+        sources, inputs = await resolver.sources(*named), await resolver.inputs(*named)
+        size = await resolver.read_bytes(*named, inputs)
+        self.read_bytes.append(size)
+        if size > event.attempt.max_read_bytes and not stage.is_reckless:
+            return Failure(FailureReason.INPUT_INVALID, "the inputs are too large"), None
+        message = b"".join(
+            (
+                b"nexus_tools::outcome",
+                bytes(event.invocation),
+                _digest(inputs),
+                encoded_text(answer.variant),
+                _digest(ports_of(answer.ports)),
+            )
+        )
+        signature = OutcomeSignature(KEY.public_key, KEY.private.sign(message))
+        attempt = AttemptOfRun(self.id, self.workflow.id, sources)
+        return Answer(answer.variant, answer.ports, signature), attempt
+
+    def _add_steps(self, builder, steps):
+        commands = StepCommands(self.stage.deployment, self.workflow.id, self.plan)
+        for step in steps:
+            commands.add(builder, self.id, self.stage.leader, step)
+
+    async def _send(self, builder):
+        worker = self.stage.worker
+        before = await worker.balance(worker.address)
+        sent = await PackageClient(worker, self.stage.deployment).send(builder)
+        for each in self._events(sent):
+            if isinstance(each, InvocationRequested):
+                run = each.attempt.run
+                self.requests[Run(self.names[run.vertex], tuple(run.path))] = each
+            if isinstance(each, RunRefused):
+                self.refusals.append(each.reason)
+            if isinstance(each, ExecutionEnded):
+                self.ended = each
+        self.costs.append(sent.cost)
+        self.fees_mist.append(sum(getattr(each, "fee_mist", 0) for each in self._events(sent)))
+        self.gained_mist.append(await worker.balance(worker.address) - before)
+
+    async def clean(self):
+        """Delete all that is left, as the owner."""
+        await Executions(self.stage.owner, self.stage.deployment).clean(self.id)
+
+    def _events(self, sent):
+        return [parse_event(self.stage.deployment, each) for each in sent.events]
+
+
+def _digest(ports):
+    return blake2b(ports.bcs.encode(ports), digest_size=32).digest()
