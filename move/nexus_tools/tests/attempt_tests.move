@@ -91,6 +91,7 @@ fun each_attempt_pays_its_closing_and_what_follows() {
         assert_eq!(fail_mist, 2_540_000);
         assert_eq!(settle_mist, 3_540_000);
         assert_eq!(attempt::record_bytes(), 1_200);
+        assert_eq!(leaders.settings().fee_per_input_byte_mist(), 100);
     });
     runner.end();
 }

@@ -88,7 +88,7 @@ public struct Pending has drop {
 
 /// An edge by which iterations of a region bring values to a port: the variant and the port from
 /// which it leads, and how many blocks are around its vertex.
-public struct Outlet has copy, drop {
+public struct Outlet has drop {
     edge: u16,
     vertex: u16,
     depth: u64,
@@ -301,8 +301,9 @@ fun list(
             let (edge, _) = records.marked(mark);
             edge.and!(|edge| outlets.find_index!(|each| each.edge == edge))
         } else option::some(0);
-        let Outlet { vertex, depth, variant, name, .. } = outlets[outlet.destroy_or!(0)];
-        let run = records::iteration(depth, vertex, region.outside(), iteration);
+        let from = &outlets[outlet.destroy_or!(0)];
+        let (variant, name) = (from.variant, from.name);
+        let run = records::iteration(from.depth, from.vertex, region.outside(), iteration);
         if (outlet.is_some() && records.has(run) && records.of(run).is_closed()) {
             self.count(RECORD_BYTES);
             let record = records.of(run);
