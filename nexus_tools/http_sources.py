@@ -1,4 +1,4 @@
-"""Which requests a local HTTP server answers, by the headers `Host` and `Origin`.
+"""Which requests a local HTTP server serves, by the headers `Host` and `Origin`.
 
 A browser lets any web page send requests to a server on this machine. It names the page's origin
 in `Origin`. A page can also have its own name resolve to a loopback address (DNS rebinding): then

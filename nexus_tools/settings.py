@@ -7,7 +7,7 @@ keep theirs: who has one of those need not import a key, nor name a node once mo
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,7 +27,7 @@ from nexus_tools.private_file import write_private
 from nexus_tools.running_localnet import restart_hint, running_localnet, running_localnets
 from nexus_tools.spelling import suggestion
 from nexus_tools.text_file import read_text
-from nexus_tools.units import parse_timeout
+from nexus_tools.units import parse_gas_price, parse_timeout
 
 if TYPE_CHECKING:
     from nexus_tools.client import Account, KeyPair, Network, PysuiFiles, SuiFiles, Wallet
@@ -66,8 +66,7 @@ class Settings:
 
     `values` are the file's, `overrides` the environment's, as is the `localnet_port` at which a
     localnet is looked for that this user has not started, and the `passphrase`; `networks` are a
-    user's own profiles by name, `deployments` the published packages by network, as are
-    `upgrade_locks`.
+    user's own profiles by name; `deployments` and `upgrade_locks` are packages by network.
     """
 
     config_file: Path
@@ -125,14 +124,7 @@ class Settings:
     @property
     def max_gas_price_mist(self) -> int | None:
         """The highest gas price that a node may report, or None. Raises `gas_price_invalid`."""
-        given = self.get("max_gas_price")
-        if given is None:
-            return None
-        if not given.isascii() or not given.isdigit() or not 0 < int(given[:20]) < 2**63:
-            message = f"max_gas_price is {given[:80]!r}, expected a positive integer of MIST"
-            hint = "Run `nexus-tools config unset max_gas_price`, or set it to 10000."
-            raise UsageError("gas_price_invalid", message, hint=hint)
-        return int(given)
+        return parse_gas_price(self.get("max_gas_price"))
 
     @property
     def leaders(self) -> "tuple[Address, ...]":
@@ -157,12 +149,10 @@ class Settings:
 
         Raises `network_unknown`, `network_ambiguous` or `network_not_grpc`.
         """
-        return self.locate_network(name).what
+        return self.locate_network(name).what.with_gas_price_limit(self.max_gas_price_mist)
 
     def locate_network(self, name: str | None = None) -> "Found[Network]":
         """As `find_network`, and where it was found."""
-        from msgspec import structs
-
         name = name or self.network
         found = nearest(self._network_places(), lambda network: network.name == name)
         if not found:
@@ -175,10 +165,7 @@ class Settings:
                 hint=restart_hint(name) or likely,
             )
         require_one(found, "network", name, lambda network: network.url)
-        if self.max_gas_price_mist is None:
-            return found[0]
-        network = structs.replace(found[0].what, max_gas_price_mist=self.max_gas_price_mist)
-        return replace(found[0], what=network)
+        return found[0]
 
     def all_networks(self, report: Report) -> "list[Found[Network]]":
         """Return the nearest network of each name; `report` receives unreadable files."""

@@ -67,6 +67,22 @@ def parse_sui(text: str) -> int:
     return mist
 
 
+def parse_gas_price(text: str | None) -> int | None:
+    """Return the MIST of a gas price, a positive integer; None of None.
+
+    Raises `gas_price_invalid`.
+    """
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit() or not 0 < int(text[:20]) < 2**63:
+        raise UsageError(
+            "gas_price_invalid",
+            f"{text[:80]!r} is not a gas price: expected a positive integer of MIST",
+            hint="Sui networks have a price of at most 1000: 10000 is a usual limit.",
+        )
+    return int(text)
+
+
 # --- Durations
 
 

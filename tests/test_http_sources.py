@@ -1,4 +1,4 @@
-"""Which hosts and which origins of web pages a local server answers."""
+"""Which hosts and which origins of web pages a local server serves."""
 
 import pytest
 

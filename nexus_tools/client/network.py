@@ -3,6 +3,7 @@
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from nexus_tools.errors import UsageError
 
@@ -37,6 +38,12 @@ class Network(Struct, frozen=True):
     def is_localnet(self) -> bool:
         """Whether the node is a localnet, which is its own faucet: tools are on this machine."""
         return self.url == self.faucet_url
+
+    def with_gas_price_limit(self, limit_mist: int | None) -> "Network":
+        """Return the network with another limit for the gas price, unless that is None."""
+        if limit_mist is None:
+            return self
+        return replace(self, max_gas_price_mist=limit_mist)
 
     def endpoint(self) -> "Endpoint":
         """Host, port and TLS of the node. Raises `network_url_invalid`."""
