@@ -71,7 +71,8 @@ async def count(to: int) -> Many:
 @pytest.fixture
 async def counting(world, serve_app, add_definition):
     app = CountingTool()
-    await world.register_tool(add_definition(await serve_app(app)))
+    # Its windows are long: a process that starts anew may be slow.
+    await world.register_tool(add_definition(await serve_app(app), timeout_ms=120_000))
     yield app
     app.gate.set()
 
