@@ -1,9 +1,9 @@
 """Estimates the gas of settling an attempt with its tool's signature, before the tool is called.
 
-The chain puts the inputs of a signed attempt together in the leader's transaction. If the fee is
-the same for all inputs, a large output that is wired to many ports costs a hundred fees or more. No
-one knows the answer before the call. But a settlement whose signature is not valid does the same
-work up to the check of the signature, where it aborts, so a simulation tells what that work costs.
+The chain puts the inputs of a signed attempt together in the leader's transaction, and pays for the
+bytes that it reads. Whether that covers the gas depends on the network, and no one knows the answer
+before the call. But a settlement whose signature is not valid does the same work up to the check of
+the signature, where it aborts, so a simulation tells what that work costs.
 """
 
 from nexus_tools.client import simulate_transaction
@@ -55,7 +55,8 @@ class SettlingProbe:
         unsigned = OutcomeSignature(invocation.signers[0], _NO_SIGNATURE)
         closing = closing_of(assignment, Answer("", {}, unsigned), found)
         closing.inputs = inputs
-        paid_mist = invocation.settle_fee_mist
+        read_mist = invocation.attempt.read_fee_mist * run.read_bytes // 1_000
+        paid_mist = invocation.settle_fee_mist + read_mist
         behind_mist = _UNITS_BEHIND * self._workers.epoch.gas_price
         most_mist = paid_mist + self._accounts.room_mist(invocation.attempt.execution) - behind_mist
         if most_mist > behind_mist and await self._is_within(closing, most_mist):

@@ -52,10 +52,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """What the tool of a run is given, and the run's name: `execution/vertex/path/attempt`."""
+    """The inputs of a run, and its name: `execution/vertex/path/attempt`.
+
+    `read_bytes` are those that the chain counts and pays for when it puts the inputs together.
+    """
 
     name: str
     ports: Ports
+    read_bytes: int = 0
 
 
 class _NoCallError(Exception):
