@@ -159,11 +159,8 @@ class Settings:
             self._pysui.check_protocol(name)
             names = [each.what.name for each in self.all_networks(lambda _: None)]
             likely = suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK)
-            raise NotFoundError(
-                "network_unknown",
-                f"no network is named {name[:80]!r}",
-                hint=restart_hint(name) or likely,
-            )
+            hint = restart_hint(name) or likely
+            raise NotFoundError("network_unknown", f"no network is named {name[:80]!r}", hint=hint)
         require_one(found, "network", name, lambda network: network.url)
         return found[0]
 
@@ -179,9 +176,8 @@ class Settings:
         """Return the networks of other programs whose name means another network here."""
         ours, known, elsewhere = self._network_places(lambda _: None)
         used = {each.what.name: each.what.url for each in (*known, *ours)}
-        return [
-            each for each in elsewhere if used.get(each.what.name, each.what.url) != each.what.url
-        ]
+        urls = ((each, each.what.url) for each in elsewhere)
+        return [each for each, url in urls if used.get(each.what.name, url) != url]
 
     def _network_places(self, report: Report | None = None) -> "Iterator[Iterator[Found[Network]]]":
         """Ours before those that everyone knows before those of other programs."""
@@ -270,10 +266,8 @@ class Settings:
             elsewhere = self._find_elsewhere(lambda files: files.accounts, lambda _: None)
             others = ", ".join(each.what.alias for each in elsewhere)
             if others:
-                error.hint = (
-                    f"`nexus-tools wallet use` takes one of {others},"
-                    " `nexus-tools wallet new` makes one"
-                )
+                error.hint = f"`nexus-tools wallet use` takes one of {others}"
+                error.hint += ", `nexus-tools wallet new` makes one"
             raise
 
     def use_account(self, found: "Found[Account]") -> None:

@@ -146,7 +146,8 @@ class Workers:
             return ""
         lacking_mist = self._enough_mist(self.epoch.gas_price) + DEPOSIT_GAS_MIST
         command = command_to_send(self._chain.client.network, self.richest, lacking_mist)
-        return f"{self._not_enough(needed_mist).message}: run `{command}`"
+        step = f"run `{command}`" if self._chain.client.network.has_profile else command
+        return f"{self._not_enough(needed_mist).message}: {step}"
 
     # --- Reading
 

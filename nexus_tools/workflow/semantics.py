@@ -221,10 +221,9 @@ class Execution:
         del self._under_way[run]
         record, vertex = self._records.runs[run], self.plan.vertices[run.vertex]
         outcome = with_all_ports(vertex, outcome)
+        refused = isinstance(outcome, Failed) and outcome.is_refusal
         failed = isinstance(outcome, Failed) and self._ending is None
-        # Who is refused would be refused again at once.
-        is_final = isinstance(outcome, Failed) and outcome.is_refusal
-        is_final = is_final and not vertex.vertex.retry_after_ms
+        is_final = refused and not vertex.vertex.retry_after_ms  # at once: refused again
         if failed and not is_final and record.attempt < vertex.vertex.attempts:
             record.attempt += 1
             self._start(run, record)

@@ -284,7 +284,7 @@ public fun settle(
     ctx: &TxContext,
 ): bool {
     assert!(self.settling.is_by_leader(), ENotSigned);
-    self.settle_answer(leader, variant, ports, clock, ctx)
+    self.settle_answer(leader, variant, ports, 0, clock, ctx)
 }
 
 /// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds
@@ -463,20 +463,8 @@ public(package) fun check_execution(self: &Invocation, execution: &UID) {
     assert!(self.attempt.is_some_and!(|each| each.execution() == execution), EWrongExecution);
 }
 
-/// Settles with an answer that need not be signed, or is.
+/// Settles with an answer to inputs of which `read_bytes` were read on chain.
 public(package) fun settle_answer(
-    self: &mut Invocation,
-    leader: &Leader,
-    variant: ascii::String,
-    ports: Ports,
-    clock: &Clock,
-    ctx: &TxContext,
-): bool {
-    self.settle_with_inputs(leader, variant, ports, 0, clock, ctx)
-}
-
-/// Settles with an answer to inputs of which so many bytes were read on chain.
-public(package) fun settle_with_inputs(
     self: &mut Invocation,
     leader: &Leader,
     variant: ascii::String,
@@ -501,8 +489,7 @@ public(package) fun settle_call(
     clock: &Clock,
     ctx: &TxContext,
 ) {
-    let is_settled = self.settle_with_inputs(leader, variant, ports, read_bytes, clock, ctx);
-    assert!(is_settled, EClosed);
+    assert!(self.settle_answer(leader, variant, ports, read_bytes, clock, ctx), EClosed);
 }
 
 /// Does the same for anyone. Aborts with `ENotForAnyone`, `EClosed` or `EOutcomeTooLarge`.
@@ -680,8 +667,8 @@ fun record(
     let settled_at_ms = clock.timestamp_ms();
     self.state = state::settled(variant, ports, leader, settled_at_ms);
     let read_mist = self.attempt.map!(|attempt| attempt.read_mist(read_bytes)).destroy_or!(0);
-    let outcome_mist = outcome_bytes * self.fee_per_outcome_byte_mist;
-    let fee_mist = self.settle_fee_mist + read_mist + outcome_mist;
+    let work_mist = self.settle_fee_mist + read_mist;
+    let fee_mist = work_mist + outcome_bytes * self.fee_per_outcome_byte_mist;
     let price_mist = self.price_mist;
     payment::pay(self.payment.split(fee_mist), ctx.sender());
     payment::pay(self.payment.split(price_mist), self.payout);

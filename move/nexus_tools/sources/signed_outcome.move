@@ -45,7 +45,7 @@ public fun settle(
     assert!(invocation.attempt().is_none(), EIsAttempt);
     let message = message(invocation, &variant, &ports);
     verify(invocation, &key, &signature, &message);
-    invocation.settle_answer(leader, variant, ports, clock, ctx)
+    invocation.settle_answer(leader, variant, ports, 0, clock, ctx)
 }
 
 /// Settles an attempt in the same way, which its execution shows to be its own: it says what its
@@ -66,7 +66,7 @@ public fun settle_attempt(
     invocation.check_execution(execution);
     let message = message_of(invocation, inputs, &variant, &ports);
     verify(invocation, &key, &signature, &message);
-    invocation.settle_with_inputs(leader, variant, ports, read_bytes, clock, ctx)
+    invocation.settle_answer(leader, variant, ports, read_bytes, clock, ctx)
 }
 
 // === Views ===

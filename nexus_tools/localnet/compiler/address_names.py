@@ -4,28 +4,36 @@ Sui's compiler takes the names of addresses per package; the build of it that we
 of all packages. So packages that share a name get distinct names before it sees them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
+from itertools import count
+from typing import TypeVar
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.move_source import Token, tokens_of
 
+Key = TypeVar("Key")
 
-def distinct_names(name: str, count: int, taken: Iterable[str]) -> Iterator[str]:
-    """Yield `count` names for packages that are all called `name`; none is in `taken`."""
-    known, number = set(taken), 0
-    while count:
-        number += 1
-        if (found := f"{name}_{number}") not in known:
-            yield found
-            count -= 1
+
+def distinct_names(names: Mapping[Key, str], taken: Collection[str]) -> dict[Key, str]:
+    """Return a name of its own, none of `taken`, for each package that shares its name."""
+    shared = {name for name, owners in Counter(names.values()).items() if owners > 1}
+    free = {
+        name: (each for n in count(1) if (each := f"{name}_{n}") not in taken) for name in shared
+    }
+    return {key: next(free[name]) for key, name in names.items() if name in shared}
 
 
 def rename_addresses(source: str, names: Mapping[str, str], location: str) -> str:
     """Return a Move source in which the named addresses have other names: old -> new.
 
+    Other files stay as they are.
+
     Raises `ValidationError` (`address_name_ambiguous`) if the source imports a member by one of
     the names, because then `name::` can mean the member, too. Errors call the source `location`.
     """
+    if not names or not location.endswith(".move"):
+        return source
     tokens = tokens_of(source)
     _check_imports(tokens, names, location)
     parts, position = [], 0

@@ -359,35 +359,19 @@ def _named(node: _Node) -> dict[str, bytes]:
         name: owned.get(name, address)
         for name, address in (node.addresses | _aliases(node)).items()
     }
-    return {
-        node.names.get(name, name): address
-        for name, address in named.items()
-        if not _LITERAL.fullmatch(name)
-    }
+    names = ((node.names.get(name, name), name) for name in named if not _LITERAL.fullmatch(name))
+    return {new: named[name] for new, name in names}
 
 
 def _separate_names(order: list[_Node]) -> None:
     """Give packages that share a name distinct ones, in their sources and those of importers."""
-    owners: dict[str, list[_Node]] = {}
-    for node in order:
-        owners.setdefault(node.name, []).append(node)
-    taken = {*owners, *(name for node in order for name in node.addresses)}
-    distinct = {
-        id(node): distinct
-        for name, nodes in owners.items()
-        if len(nodes) > 1
-        for node, distinct in zip(nodes, distinct_names(name, len(nodes), taken), strict=True)
-    }
-    if not distinct:
-        return
-    for node in order:
-        node.names = {
-            each.name: distinct[id(each)] for each in _graph(node) if id(each) in distinct
-        }
+    taken = {name for node in order for name in (node.name, *node.addresses)}
+    distinct = distinct_names({id(node): node.name for node in order}, taken)
+    for node in order if distinct else ():
+        seen = {each.name: distinct.get(id(each)) for each in _graph(node)}
+        node.names = {name: new for name, new in seen.items() if new is not None}
         node.sources = {
             path: rename_addresses(text, node.names, str(node.folder / path))
-            if path.endswith(".move")
-            else text
             for path, text in node.sources.items()
         }
 

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from copy import deepcopy
 
 import pytest
 from markdown import markdown
@@ -125,7 +126,7 @@ def test_readme_shows_a_description_without_its_markup(definition, export):
 
 
 def test_folder_of_a_tool_with_invisible_values_is_not_written(definition, tmp_path):
-    document = definition.as_json()
+    document = deepcopy(definition.as_json())  # the schemas are those of the definition
     document["input_schema"]["properties"]["hidden"] = {"const": "a\u200b"}
     with pytest.raises(ValidationError) as caught:
         write_unstract_tool(ToolDefinition.parse(document), tmp_path / "exported")
