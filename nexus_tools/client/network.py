@@ -1,5 +1,6 @@
 """Networks: where a node and its faucet answer."""
 
+import shlex
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -38,6 +39,11 @@ class Network(Struct, frozen=True):
     def is_localnet(self) -> bool:
         """Whether the node is a localnet, which is its own faucet: tools are on this machine."""
         return self.url == self.faucet_url
+
+    @property
+    def option(self) -> str:
+        """Return the option that names the network in a command, quoted for a shell."""
+        return f"-n {shlex.quote(self.name)}"
 
     def with_gas_price_limit(self, limit_mist: int | None) -> "Network":
         """Return the network with another limit for the gas price, unless that is None."""

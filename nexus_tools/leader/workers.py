@@ -18,6 +18,7 @@ from nexus_tools.client import (
     MAX_PAYMENT_COINS,
     Epoch,
     Executed,
+    Network,
     Signer,
     Simulated,
     SuiClient,
@@ -136,7 +137,7 @@ class Workers:
         if not self.listed:
             return _nobody(self._chain.leader)
         if not self._leader.leader.collateral.is_whole:
-            return _powerless(self._leader.leader, self._chain.client.network.name)
+            return _powerless(self._leader.leader, self._chain.client.network)
         return self._poverty()
 
     def _poverty(self) -> str:
@@ -289,12 +290,14 @@ class Workers:
         return TransactionData(kind, address, gas, validity)
 
 
-def _powerless(leader: Leader, network: str) -> str:
+def _powerless(leader: Leader, network: Network) -> str:
     said = f"the leader is {leader.state.value}: it can close nothing"
     if leader.state is not LeaderState.SUSPENDED:
         return said
-    top_up = f"nexus-tools leader top-up --leader {leader.id} -n {network}"
-    return f"{said} until its owner brings {sui(leader.collateral.shortfall_mist)} back: {top_up}"
+    top_up = f"nexus-tools leader top-up --leader {leader.id}"
+    # The name of a network in a program leads to another one, if to any.
+    command = f"{top_up} {network.option}" if network.has_profile else top_up
+    return f"{said} until its owner brings {sui(leader.collateral.shortfall_mist)} back: {command}"
 
 
 def _nobody(leader: Address) -> str:

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from nexus_tools.client import LOCALNET, MAINNET, NETWORKS
+from nexus_tools.client import LOCALNET, MAINNET, NETWORKS, Network
 from nexus_tools.client.network import Endpoint
 from nexus_tools.errors import UsageError
 
@@ -39,3 +39,8 @@ def test_importing_the_client_loads_neither_pysui_nor_grpc():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert not {"pysui", "grpc", "google.protobuf", "httpx", "pysui_fastcrypto"} & set(loaded)
+
+
+def test_option_quotes_the_name_of_the_network_for_a_shell():
+    assert Network("testnet", "https://node.example").option == "-n testnet"
+    assert Network("my net; rm -r ~", "https://node.example").option == "-n 'my net; rm -r ~'"

@@ -24,8 +24,9 @@ FRAMEWORK_NAMES = {
     BRIDGE_PACKAGE: "bridge",
 }
 
-# What a collection has in its dynamic fields, to which none of its own fields leads.
-_ENTRIES = {(SUI_FRAMEWORK, "linked_table", "LinkedTable"): "Node"}
+# What a collection has in its dynamic fields, to which none of its own fields leads: the type, and
+# the places of its type parameters that are not phantom.
+_ENTRIES = {(SUI_FRAMEWORK, "linked_table", "LinkedTable"): ("Node", (0, 1))}
 
 Framework = Callable[[Address], Sequence[bytes]]
 """Gives the modules of a package of the framework."""
@@ -53,7 +54,8 @@ def framework_types(
             definition = reader.definition(named)
             waiting += [inner for each in definition.types for inner in held_types(each)]
             if named.id in _ENTRIES:
-                waiting.append(replace(named, name=_ENTRIES[named.id]))
+                name, takes = _ENTRIES[named.id]
+                waiting.append(replace(named, name=name, takes=takes))
     found: dict[Address, tuple[ModuleContents, ...]] = {}
     for (address, name), names in sorted(met.items()):
         if names:
