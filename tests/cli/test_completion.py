@@ -129,7 +129,7 @@ def test_fqns_that_are_known_are_there_at_once_while_the_node_is_asked_anew(
     author, registered, silent_node, asking
 ):
     kept = author.folder / "cache" / "nexus-tools" / "names.json"
-    kept.parent.mkdir(parents=True)
+    kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(json.dumps({"fqns test": {"stamp": 1, "names": [registered]}}))
     assert complete(author, "tool", "show", "xyz.test.") == [registered]
     assert len(asking) == 1

@@ -42,12 +42,15 @@ def test_4_not_now(author, registered):
     assert author.fails("tool", "claim", registered, "--yes") == (4, "not_unregistered")
 
 
-def test_5_refused_on_chain(author, definition, meta_file):
-    settings = author.settings
-    settings["deployments"]["test"]["package_id"] = "0x2"  # which has no such functions
-    author.configure(**settings)
-    arguments = ("tool", "register", "--from-meta", meta_file(definition), "--yes")
-    assert author.fails(*arguments) == (5, "function_not_found")
+@pytest.mark.usefixtures("compiler")
+def test_5_refused_on_chain(author, tmp_path):
+    package = tmp_path / "aborting"
+    (package / "sources").mkdir(parents=True)
+    (package / "Move.toml").write_text('[package]\nname = "aborting"\nedition = "2024"\n')
+    (package / "sources" / "main.move").write_text(
+        "module aborting::main;\nfun init(_: &mut TxContext) { abort 7 }\n"
+    )
+    assert author.fails("package", "publish", str(package), "--yes")[0] == 5
 
 
 def test_6_unreachable(author):

@@ -124,7 +124,7 @@ async def test_a_failed_start_lets_the_state_go(tmp_path):
 async def test_stopping_ends_connections_that_are_open():
     async with Localnet() as localnet:
         reader, writer = await asyncio.open_connection("127.0.0.1", localnet.port)
-        writer.write(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert (await reader.readline()).startswith(b"HTTP/1.1 200")
     async with asyncio.timeout(5):
         await reader.read()  # ends only when the connection does

@@ -117,7 +117,7 @@ def test_every_event_is_checked_field_by_field():
         for struct in source(module).structs
         if struct.abilities == ("copy", "drop")
     ]
-    assert len(events) == 59
+    assert len(events) == 62
     # Those of workflows are compared on a chain: tests/executions, tests/registry/test_workflows.
     events = [each for each in events if not each.startswith(("dag::", "execution::"))]
     told = unit_tests()

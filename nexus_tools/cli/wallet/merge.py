@@ -33,4 +33,4 @@ async def merge(session: Session) -> None:
         return
     would = session.dry_run and len(before) > 1
     output.note(f"{count} would be merged" if would else f"nothing to merge: {count}")
-    output.record(record)
+    output.record(record | {"dry_run": session.dry_run})
