@@ -186,6 +186,12 @@ async def more_ports_than_allowed(world):
     return world.user
 
 
+@reaches("value", "ETooManyParts")
+async def a_value_in_more_parts_than_allowed(world):
+    world.do(calls.value.inline_chunks, [b"1"] * 65)
+    return world.user
+
+
 # --- tool_registry
 
 
