@@ -22,6 +22,7 @@ from nexus_tools.package.move.invocation import (
 from nexus_tools.package.move.workflows.execution import (
     ExecutionAdvanced,
     ExecutionEnded,
+    ExecutionRefunded,
     ExecutionShort,
 )
 from nexus_tools.registry import (
@@ -33,6 +34,7 @@ from nexus_tools.registry import (
     Following,
 )
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.type_tag import SUI
 from nexus_tools.tool import Answer, Outcome
 from nexus_tools.workflow import Plan, Run
@@ -161,6 +163,10 @@ class ExecutionCalls:
                 with reservation.sending(0) as took:
                     sent = await self._executions.expire(followed.execution)
                     took(sent.cost.net)
+            assert isinstance(sent, Executed)  # it is no rehearsal
+            if self._executions.has_emitted(sent, ExecutionRefunded):
+                refunded = self._executions.emitted(sent, ExecutionRefunded)
+                reservation.spent_mist -= followed.refund(sent.digest, refunded)
             if self._executions.has_emitted(sent, ExecutionEnded):
                 return self._executions.emitted(sent, ExecutionEnded)
             # What is under way is still closed, or expires, and then the next try ends it.
@@ -172,14 +178,19 @@ class ExecutionCalls:
         kinds = event_filter(deployment, *OF_EXECUTIONS, *OF_RUNS)
         async with aclosing(follow_events(client, kinds, followed.since)) as items:
             async for item in items:
-                event = isinstance(item, EventRecord) and parse_event(deployment, item.event)
+                followed.since = item.cursor
+                if not isinstance(item, EventRecord):
+                    continue
+                event = parse_event(deployment, item.event)
                 if event and await followed.takes(event):
+                    if isinstance(event, ExecutionRefunded):
+                        refund_mist = followed.refund(item.transaction_digest, event)
+                        reservation.spent_mist -= refund_mist
                     if isinstance(event, ExecutionEnded):
                         return event
                     if followed.is_short and await self._is_stuck(followed):
                         with reservation.sending(0) as took:
                             took((await self._executions.cancel(followed.execution)).cost.net)
-                followed.since = item.cursor
         raise AssertionError("events are followed without end")
 
     async def _is_stuck(self, followed: "_Followed") -> bool:
@@ -199,6 +210,13 @@ class _Followed:
         self._vertices = tuple(plan.vertices)
         self._listener = listener
         self._following = Following(execution)
+        self._refunds: set[Digest] = set()
+
+    def refund(self, transaction: Digest, event: ExecutionRefunded) -> int:
+        """Return the amount of a refund in MIST, or 0 if it is counted already."""
+        amount_mist = 0 if transaction in self._refunds else event.amount_mist
+        self._refunds.add(transaction)
+        return amount_mist
 
     @property
     def is_short(self) -> bool:

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from nexus_tools import package
 from nexus_tools.bytecode import deserialize, serialize
-from nexus_tools.package import load_package
+from nexus_tools.package import our_packages
 
 
 @pytest.fixture
@@ -21,11 +21,11 @@ def deployed_by_another_release(author, monkeypatch):
         names = tuple("lost" if name == "held_back_mist" else name for name in module.identifiers)
         return serialize(structs.replace(module, identifiers=names))
 
-    shipped = load_package()
+    shipped, workflows = our_packages()
     other = replace(shipped, modules=tuple(map(renamed, shipped.modules)))
     assert other.modules != shipped.modules
     with monkeypatch.context() as patched:
-        patched.setattr(package, "load_package", lambda: other)
+        patched.setattr(package, "our_packages", lambda: (other, workflows))
         return author.json("package", "publish", "--again", "--free", "--yes")
 
 
