@@ -3,6 +3,7 @@
 It takes the same calls as an execution on chain that `CarriedExecution` carries.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 from nexus_tools.package import ports_of
@@ -32,6 +33,8 @@ from tests.economics.counted_execution import REQUEST, CountedExecution
 NOBODY = Address(bytes(32))
 BYTE_MIST, INPUT_BYTE_MIST = 7_600, 100
 MAX_READ_BYTES = 3 * 65_536
+INVOCATION_BYTES = {False: 476, True: 511}
+"""What Sui counts for an invocation of a tool of these tests, which signs or does not."""
 EFFORT_GAS = {0: 35, 2_000: 45, 3_200: 120, 5_000: 250, 8_000: 550, 12_000: 3_000}
 
 
@@ -56,13 +59,22 @@ class Fees:
 
     def worked_mist(self, effort):
         """For the effort of a step."""
-        hundredths = sum(price * max(0, effort - bound) for bound, price in EFFORT_GAS.items())
-        return hundredths * self.gas_price // 100
+        return hundredths_of(effort) * self.gas_price // 100
 
     def rewritten_mist(self, outcome_bytes):
         """For rewriting an outcome by `advance`."""
         more = max(0, outcome_bytes - 1_000)
         return more * INPUT_BYTE_MIST + more * 25 * self.gas_price // 1_000
+
+
+def hundredths_of(effort):
+    """What an effort takes, in hundredths of gas units."""
+    return sum(price * max(0, effort - bound) for bound, price in EFFORT_GAS.items())
+
+
+def worked_units(effort):
+    """The same in gas units."""
+    return hundredths_of(effort) / 100
 
 
 @dataclass
@@ -74,6 +86,15 @@ class Paid:
     effort: int = 0
     read_bytes: int = 0
     outcome_bytes: int = 0
+    rewritten_bytes: int = 0
+    refusals: int = 0
+    closing: str = ""
+    """`settled` or `failed`, if it closes a run."""
+
+    @property
+    def is_closing(self):
+        """Whether it closes a run."""
+        return bool(self.closing)
 
     @property
     def mist(self):
@@ -98,14 +119,14 @@ class _Lists:
 class RuledExecution:
     """One execution by the rules; `paid` has what each transaction of the worker brought it."""
 
-    def __init__(self, workflow_document, plan, signing, fees=None, invocation_bytes=None):
-        self.document, self.plan = workflow_document, plan
-        self.signing, self.fees = signing, fees or Fees()
-        self.invocation_bytes = invocation_bytes or {}
+    def __init__(self, document, plan, signing, fees):
+        self.document, self.plan = document, plan
+        self.signing, self.fees = signing, fees
         self.semantics = CountedExecution(plan)
         self.requests, self.invocations, self.states = {}, {}, {}
-        self.paid, self.refusals, self.number_of_requests = [], [], 0
-        self.steps_taken = 0
+        self.paid, self.number_of_requests = [], 0
+        self.steps_taken, self.closings = 0, Counter()
+        self.is_timeout_raised = False
 
     def begin(self, values, *, max_steps=1_000):
         """Begin it with entry values by vertex and port."""
@@ -123,11 +144,15 @@ class RuledExecution:
     def close(self, run, answer, *, goes_on=True):
         """Close a run with an answer, or a failure, and go on; return the outcome."""
         paid, foresight = self._transaction(), Foresight(self.plan)
+        self.closings[run] += 1
         invocation, attempt = self.requests.pop(run)
         answer = self._outcome(run, answer, paid)
         outcome = closed_with(answer)
         self._settle(run, invocation, answer, paid)
-        self._advance(run, invocation, outcome, paid)
+        size = paid.outcome_bytes
+        paid = paid if goes_on else self._transaction()
+        paid.rewritten_bytes = size
+        self._advance(run, outcome, paid)
         foresight.closed(run, attempt, outcome)
         self.steps = foresight.steps() if goes_on else ()
         self._take(self.steps, paid)
@@ -138,11 +163,18 @@ class RuledExecution:
         paid = self._transaction()
         invocation, _ = self.requests.pop(run)
         self.states[invocation] = State.Expired()
-        self._advance(run, invocation, Failed("expired"), paid)
+        self._advance(run, Failed("expired"), paid)
 
     def stop(self, status):
         """End it early: its owner cancels, or its time is over."""
         self.semantics.end_early(status)
+
+    def raise_timeouts(self):
+        """Let the owner of the tools raise their timeouts beyond what the execution allows."""
+        self.is_timeout_raised = True
+
+    def expire_all(self):
+        """Let the time of all that is under way pass."""
 
     # --- What is to be done
 
@@ -178,17 +210,18 @@ class RuledExecution:
             self.states[invocation] = State.Settled(answer.variant, ports, NOBODY, 0)
             paid.outcome_bytes = len(answer.variant) + ports.size()
             paid.fees_mist += self.fees.settling_mist(paid.outcome_bytes, paid.read_bytes)
+            paid.closing = "settled"
             return
         is_kept = ERR_EVAL in self.plan.vertices[run.vertex].variants
         detail = answer.detail if is_kept else ""
         self.states[invocation] = State.Failed(answer.reason.value, detail, NOBODY, 0)
-        paid.read_bytes = 0
+        paid.read_bytes, paid.closing = 0, "failed"
         paid.outcome_bytes = len(answer.reason.value) + len(detail)
         paid.fees_mist += self.fees.failing_mist(len(detail))
 
-    def _advance(self, run, invocation, outcome, paid):
+    def _advance(self, run, outcome, paid):
         self.semantics.apply(Closed(run, outcome))
-        paid.fees_mist += self.fees.rewritten_mist(paid.outcome_bytes)
+        paid.fees_mist += self.fees.rewritten_mist(paid.rewritten_bytes)
         self._pay_worked(paid)
 
     def _pay_worked(self, paid, more_bytes=0, effort=0):
@@ -231,22 +264,28 @@ class RuledExecution:
             self.semantics.apply(Requested(run))
         for run in runs:
             self.steps_taken += 1
-            if self.steps_taken > self.max_steps:
-                bytes_written += self._refuse(run, "too_many_steps", paid)
+            reason = self._refusal()
+            if reason is not None:
+                bytes_written += self._refuse(run, reason, paid)
                 continue
             self.number_of_requests += 1
             invocation = self.number_of_requests
             self.invocations[run] = invocation
             self.requests[run] = invocation, self.semantics.attempt(run)
-            bytes_written += self.invocation_bytes.get(self.signing(run.vertex), 0)
-            bytes_written += 4 * len(run.path)
+            bytes_written += INVOCATION_BYTES[self.signing(run.vertex)] + 4 * len(run.path)
         self._pay_worked(paid, bytes_written, REQUEST * len(runs))
+
+    def _refusal(self):
+        if self.steps_taken > self.max_steps:
+            return "too_many_steps"
+        return "timeout_too_long" if self.is_timeout_raised else None
 
     def _refuse(self, run, reason, paid):
         paid.fees_mist += self.fees.refusing_mist()
-        self.refusals.append(reason)
+        paid.refusals += 1
         self.semantics.apply(Closed(run, Failed(reason, is_refusal=True)))
-        self.stop(Status.TERMINATED)
+        if self.steps_taken > self.max_steps:
+            self.stop(Status.TERMINATED)
         return len(reason)
 
     # --- What is read
