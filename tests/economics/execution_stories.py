@@ -50,6 +50,7 @@ class ToolPlay(Enum):
     """What a tool responds."""
 
     ANSWERS = auto()
+    """It always does, if in a variant that leads nowhere."""
     FAILS = auto()
     LARGE = auto()
     LISTS = auto()
@@ -103,6 +104,8 @@ class Story:
         """What the tool responds."""
         variant, ports = outcome_of(self.document, self.seed)(run.vertex, run.path, attempt)
         chance = Random(f"response {self.seed} {run} {attempt}")
+        if variant == FAILED and self.tool is ToolPlay.ANSWERS:
+            return Answer("dead", {})
         if variant == FAILED or self.tool is ToolPlay.FAILS:
             return Failure(FailureReason.UNREACHABLE, "x" * chance.choice((0, 20, 200)))
         return Answer(variant, {port: self._value(value, chance) for port, value in ports.items()})

@@ -1,7 +1,7 @@
 """The two laws over random executions of all strategies; and the chain, which pays the same.
 
-Law 1, honesty pays best: no transaction earns a leader more than to settle does, and to fail costs it
-nothing. A leader that fails on purpose is paid for each attempt that the owner allowed.
+Law 1, honesty pays best: to settle earns a leader more than to fail, and to fail costs it nothing
+but a few gas units. Who fails on purpose is paid for each attempt that the owner allowed.
 
 Law 2: what a workflow, its tools and its owner do to a leader costs it the first request at most,
 and who is silent is paid for no closing.
@@ -91,18 +91,22 @@ async def test_law_1_no_leader_earns_more_than_if_it_had_been_honest(protocol, p
 
 async def test_law_1_ends_where_the_owner_allows_several_attempts(protocol, price):
     """A leader that fails on purpose is paid for each attempt, and never more than for settling."""
-    most = 0
+    most, most_mist = 0, 0
     for story in stories(leader=LeaderPlay.MILKS, owner=OwnerPlay.HONEST):
         rules = await played(story, price)
         for run, closings in rules.closings.items():
             assert closings <= story.plan.vertices[run.vertex].vertex.attempts
             most = max(most, closings)
-        failed = [paid.fees_mist for paid in rules.paid if paid.closing == "failed"]
-        assert all(
-            margin_mist(protocol, paid, price) < 1_000_000 + 1_000 * price
-            for paid in rules.paid
-            if paid.closing == "failed" and not paid.refusals
-        ), failed
+        for paid in rules.paid:
+            if paid.closing == "failed" and not paid.refusals:
+                most_mist = max(most_mist, margin_mist(protocol, paid, price))
+    settled = [
+        margin_mist(protocol, paid, price)
+        for story in stories(leader=LeaderPlay.HONEST)
+        for paid in (await played(story, price)).paid
+        if paid.closing == "settled" and not paid.refusals
+    ]
+    assert most_mist < min(settled)
     assert most > 1
 
 
@@ -117,12 +121,11 @@ async def test_law_2_executions_cost_a_leader_the_first_request_at_most(protocol
 
 
 async def test_law_2_who_is_silent_or_goes_on_for_others_is_paid_for_no_closing(price):
-    """What a stranger gets for advancing what has expired is less than what that costs it."""
+    """All that flows then is paid for what a step stores and computes."""
     for story in stories(leader=LeaderPlay.SILENT, owner=OwnerPlay.HONEST):
-        rules = await played(story, price)
-        for paid in rules.paid:
+        for paid in (await played(story, price)).paid:
             assert not paid.is_closing
-            assert paid.fees_mist == rules.fees.worked_mist(0) or paid.fees_mist < 1_000 * price
+            assert paid.fees_mist <= hundredths_of(paid.effort) * price // 100
 
 
 async def test_law_2_an_execution_pays_no_more_than_its_steps(price):
