@@ -343,7 +343,7 @@ class RuledExecution:
         _, ports = self._came_to(reference.run)
         if reference.element is None:
             return ports[reference.port]
-        [texts] = ports[reference.port].pos0
+        texts = [text for part in ports[reference.port].pos0 for text in part]
         return Value.Inline(texts[reference.element])
 
     def _list(self, value):

@@ -18,6 +18,7 @@ from nexus_tools.client import KeyPair, Network, Patience, SuiClient, request_su
 from nexus_tools.localnet import Localnet, Origin
 from nexus_tools.package import Publisher
 from nexus_tools.registry import LeaderRegistry
+from nexus_tools.workflow import ERR_EVAL
 from tests.economics.carried import MIST, Stage
 from tests.economics.execution_rules import Fees, hundredths_of
 from tests.economics.execution_stories import (
@@ -39,6 +40,8 @@ PRICES = (500, 1_000, 5_000)
 FAILING_UNITS = 100
 """So many gas units may failing cost beyond what it pays, by the older rules of gas. Wide vertices
 come close: one with 31 ports costs 25 000 MIST more than it pays, at a gas price of 1 000."""
+DETAIL_MIST = 20_000
+"""What Sui keeps at most of storing a detail of 200 bytes."""
 REQUEST_UNITS = 1_500
 """More than the first request takes, which no fee pays."""
 
@@ -75,13 +78,16 @@ async def test_law_1_to_settle_pays_more_than_to_fail(protocol, price):
                 margins[paid.closing].append(margin_mist(protocol, paid, price))
     assert min(margins["settled"]) > 0
     assert min(margins["settled"]) > max(margins["failed"])
-    assert min(margins["failed"]) >= -FAILING_UNITS * price
+    assert min(margins["failed"]) >= -FAILING_UNITS * price - DETAIL_MIST
 
 
 @pytest.mark.parametrize("leader_play", [*LeaderPlay])
 async def test_law_1_no_leader_earns_more_than_if_it_had_been_honest(protocol, price, leader_play):
-    """Where a run has one attempt and its tool responds; the same stories are played twice."""
+    """Where a run has one attempt, its tool responds, and no failure leads to further runs, each of
+    which would be paid; the same stories are played twice."""
     for story in stories(attempts=1, owner=OwnerPlay.HONEST, tool=ToolPlay.ANSWERS):
+        if any(ERR_EVAL in vertex.variants for vertex in story.plan.vertices.values()):
+            continue
         earned = {}
         for tried in (LeaderPlay.HONEST, leader_play):
             rules = await played(story.of(leader=tried), price)
@@ -117,7 +123,7 @@ async def test_law_2_executions_cost_a_leader_the_first_request_at_most(protocol
         assert margin_mist(protocol, first, price) > -REQUEST_UNITS * price - 500_000
         failed = sum(paid.closing == "failed" for paid in others)
         earned_mist = sum(margin_mist(protocol, paid, price) for paid in others)
-        assert earned_mist >= -FAILING_UNITS * price * failed
+        assert earned_mist >= -(FAILING_UNITS * price + DETAIL_MIST) * failed
 
 
 async def test_law_2_who_is_silent_or_goes_on_for_others_is_paid_for_no_closing(price):
