@@ -13,7 +13,7 @@ from nexus_tools.workflow import Collected, Reference, Value
 
 # Source: `inputs.move`.
 _PORT_BYTES, _PORT_PAIR_BYTES, _RECORD_BYTES = 300, 50, 1_000
-_ITERATION_BYTES, _ELEMENT_BYTES = 1_600, 100
+_ITERATION_BYTES, _ELEMENT_BYTES, _JOINED_BYTES = 1_600, 300, 50
 
 Lists = Mapping[Collected, tuple[Reference, ...]]
 
@@ -56,7 +56,7 @@ def counted_bytes(
         ports
         + _RECORD_BYTES * (references + len(elements))
         + _ITERATION_BYTES * iterations
-        + _ELEMENT_BYTES * sum(_length(records, states, *each) for each in elements)
+        + sum(_joined(records, states, *each) for each in elements)
         + sum(_outcome_bytes(states[each]) for each in loads_of(records, values, lists))
     )
 
@@ -77,13 +77,13 @@ def _outcome_bytes(state: State.Variant) -> int:
     return 0
 
 
-def _length(
+def _joined(
     records: ExecutionRecords,
     states: Mapping[Address, State.Variant],
     value: Collected,
     element: Reference,
 ) -> int:
-    """How many elements an element of a list has, if it is a list that an iteration brought."""
+    """What the text of an element counts, if it has to be put together."""
     source = records.invocations.get(element.run)
     state = states.get(source) if source is not None else None
     variants = {
@@ -93,9 +93,14 @@ def _length(
     }
     if not isinstance(state, State.Settled) or state.variant not in variants:
         return 0
-    match dict(state.ports.values).get(element.port):
+    found = dict(state.ports.values).get(element.port)
+    match found:
+        case None | JsonValue.Inline():
+            return 0
         case JsonValue.InlineList(parts):
-            return sum(map(len, parts))
+            length = sum(map(len, parts))
         case JsonValue.RemoteList(_, keys):
-            return len(keys)
-    return 0
+            length = len(keys)
+        case _:
+            length = 0
+    return _ELEMENT_BYTES * length + _JOINED_BYTES * len(JsonValue.bcs.encode(found))

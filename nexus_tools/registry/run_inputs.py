@@ -71,7 +71,7 @@ class RunResolver:
         given = (*entries.values(), default_ports(workflow.document, run.vertex))
         return (
             counted_bytes(records, states, values, lists)
-            + sum(ports.size() for ports in given)
+            + sum(ports.size() for ports in given if ports.values)
             + inputs.size()
         )
 

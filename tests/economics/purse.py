@@ -14,8 +14,7 @@ class Purse(SuiClient):
             executed = await super().execute(builder, **options)
         except RefusedOnChainError as error:
             if "digest" in error.details:  # else it was simulated, and never sent
-                failed = await self.transaction(error.details["digest"])
-                self.gas_mist += failed.effects.gas_used.net
+                self.gas_mist += error.details["gas_mist"]
                 self.failures += 1
             raise
         self.gas_mist += executed.cost.net

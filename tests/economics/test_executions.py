@@ -8,7 +8,15 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Executions
-from nexus_tools.tool import ASK, Answer, Failure, FailureReason, ToolDefinition, ask_definition
+from nexus_tools.tool import (
+    ASK,
+    Answer,
+    Failure,
+    FailureReason,
+    ToolDefinition,
+    ask_definition,
+    outcome_bytes,
+)
 from nexus_tools.workflow import (
     DIALECT,
     Default,
@@ -209,6 +217,62 @@ async def test_leader_fails_large_lists_of_large_values(stage, weigh):
     assert costs_more_than_it_harms(played)
 
 
+def gathering():
+    """A region of one iteration, of which a vertex that has all values of it by default takes a
+    list."""
+    return document(
+        [Vertex("each", THIN), Vertex("wide", WIDE)],
+        [
+            edge("begin.ok.list", "each.i", EdgeKind.FOR_EACH),
+            edge("each.ok.value", "wide.i00", EdgeKind.COLLECT),
+        ],
+        values_for("wide", PORTS[1:]),
+    )
+
+
+async def settle_gathered(execution, value):
+    """Let the iteration give a value, and settle what takes the list of it."""
+    await execution.take()
+    await execution.close("begin", answer(length=1), signed=True)
+    [run] = execution.requests
+    await execution.close("each", answer(value), path=run.path, signed=True)
+    return await execution.close("wide", answer(), signed=True)
+
+
+TEXT_IN_CHUNKS = "x" * 60_000
+LONG_LIST = ["x" * 100] * 50
+
+
+@pytest.mark.parametrize("value", [TEXT_IN_CHUNKS, LONG_LIST])
+async def test_leader_fails_lists_whose_texts_move_would_join_byte_by_byte(stage, weigh, value):
+    """Settling the one with the text would cost it 670 million MIST."""
+
+    async def play(execution):
+        outcome = await settle_gathered(execution, value)
+        assert outcome.reason is FailureReason.INPUT_INVALID
+
+    _, played = await weigh(gathering(), play)
+    assert costs_more_than_it_harms(played)
+
+
+@pytest.mark.parametrize("value", ["x" * 16_000, ["x" * 100] * 25, ["x"] * 250, [[1] * 20] * 20])
+async def test_leader_earns_by_settling_lists_whose_texts_move_joins(stage, weigh, value):
+    async def play(execution):
+        await settle_gathered(execution, value)
+
+    execution, _ = await weigh(gathering(), play)
+    assert execution.ended.status == "completed"
+    assert execution.gained_mist[-1] > 0
+
+
+async def test_chain_refuses_lists_whose_texts_move_would_join_byte_by_byte(stage):
+    execution = await stage.begin(await stage.publish(gathering()), {"begin": {"e": 1}})
+    stage.is_reckless = True
+    with pytest.raises(NexusError) as caught:
+        await settle_gathered(execution, TEXT_IN_CHUNKS)
+    assert caught.value.code == "too_large"
+
+
 async def test_begin_refuses_entry_values_that_are_too_large_together(stage):
     flow = Document(
         (
@@ -253,6 +317,20 @@ async def test_leader_earns_by_settling_a_large_answer_of_the_only_run(stage, we
 
     execution, _ = await weigh(document([], []), play)
     assert execution.gained_mist[-1] > 0
+
+
+async def test_leader_earns_by_settling_the_largest_answer_once_its_owner_cancelled(stage):
+    """Nothing is left then of the payment that would pay for rewriting it."""
+    tool = await stage.register_tool(definition("xyz.example.economy.plain@1", ["e"]))
+    flow = Document((Vertex("begin", tool.fqn, entry_ports=("e",)),), (), dialect=DIALECT)
+    largest = answer("x" * 65_000)
+    execution = await stage.begin(
+        await stage.publish(flow), {"begin": {"e": 1}}, max_outcome_bytes=outcome_bytes(largest)
+    )
+    await execution.take()
+    await Executions(stage.owner, stage.deployment).cancel(execution.id)
+    await execution.close("begin", largest)
+    assert 0 < execution.gained_mist[-1] < 1_000_000
 
 
 async def test_leader_is_paid_for_one_refusal_of_a_run(stage, weigh):

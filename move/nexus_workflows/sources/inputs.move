@@ -46,10 +46,12 @@ const AFTER: vector<u8> = b"_after";
 const PORT_BYTES: u64 = 300;
 const PORT_PAIR_BYTES: u64 = 50;
 const RECORD_BYTES: u64 = 1_000;
-/// What counts for an iteration of a region, beside its record, and for an element of a list that
-/// becomes a text.
+/// What counts for an iteration of a region, beside its record.
 const ITERATION_BYTES: u64 = 1_600;
-const ELEMENT_BYTES: u64 = 100;
+/// What counts for each element and for each byte of a list that becomes a text: Move puts the bytes
+/// together one by one.
+const ELEMENT_BYTES: u64 = 300;
+const JOINED_BYTES: u64 = 50;
 
 // === Structs ===
 
@@ -353,9 +355,8 @@ fun take(self: &mut Inputs, pending: Pending, source: &Invocation) {
         self.values[port].fill(value);
     } else if (came_to(source) == variant.destroy_some()) {
         let value = source.state().output(&name);
-        // The text of a list is put together element by element.
         let length = value.length_if_list().destroy_or!(0);
-        self.count(ELEMENT_BYTES * length);
+        self.count(ELEMENT_BYTES * length + JOINED_BYTES * value.joined_bytes());
         let list = &mut self.lists[list.destroy_some()];
         list.elements[position].fill(value);
     }

@@ -178,20 +178,28 @@ class ExecutionCalls:
         kinds = event_filter(deployment, *OF_EXECUTIONS, *OF_RUNS)
         async with aclosing(follow_events(client, kinds, followed.since)) as items:
             async for item in items:
+                if isinstance(item, EventRecord):
+                    ended = await self._take(item, followed, reservation)
+                    if ended is not None:
+                        return ended
                 followed.since = item.cursor
-                if not isinstance(item, EventRecord):
-                    continue
-                event = parse_event(deployment, item.event)
-                if event and await followed.takes(event):
-                    if isinstance(event, ExecutionRefunded):
-                        refund_mist = followed.refund(item.transaction_digest, event)
-                        reservation.spent_mist -= refund_mist
-                    if isinstance(event, ExecutionEnded):
-                        return event
-                    if followed.is_short and await self._is_stuck(followed):
-                        with reservation.sending(0) as took:
-                            took((await self._executions.cancel(followed.execution)).cost.net)
         raise AssertionError("events are followed without end")
+
+    async def _take(
+        self, record: EventRecord, followed: "_Followed", reservation: Reservation
+    ) -> ExecutionEnded | None:
+        """Act on an event; return it if it is the end of the execution."""
+        event = parse_event(self._executions.deployment, record.event)
+        if not event or not await followed.takes(event):
+            return None
+        if isinstance(event, ExecutionRefunded):
+            reservation.spent_mist -= followed.refund(record.transaction_digest, event)
+        if isinstance(event, ExecutionEnded):
+            return event
+        if followed.is_short and await self._is_stuck(followed):
+            with reservation.sending(0) as took:
+                took((await self._executions.cancel(followed.execution)).cost.net)
+        return None
 
     async def _is_stuck(self, followed: "_Followed") -> bool:
         """Whether it is short of funds, and nothing is under way that could bring some back."""

@@ -254,6 +254,15 @@ def json(builder: TransactionBuilder, package: Package, value: Argument) -> Resu
     return builder.move_call(package.id, "value", "json", [value])
 
 
+def joined_bytes(builder: TransactionBuilder, package: Package, value: Argument) -> Result:
+    """The bytes that have to be put together for its JSON text, one by one: none of a single
+    text.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "value", "joined_bytes", [value])
+
+
 def values(builder: TransactionBuilder, package: Package, ports: Argument) -> Result:
     """The values by port name.
 

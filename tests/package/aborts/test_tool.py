@@ -173,6 +173,12 @@ async def an_element_beyond_the_end(world):
     return world.user
 
 
+@reaches("value", "ETooManyParts")
+async def a_text_of_one_chunk_too_many(world):
+    world.do(calls.value.inline_chunks, [b"1"] * 65)
+    return world.user
+
+
 @reaches("value", "ERemoteElement")
 async def a_list_of_what_is_outside_the_chain(world):
     world.do(calls.value.list_of, [world.do(calls.value.remote, "walrus", b"one")])
