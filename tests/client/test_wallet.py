@@ -136,7 +136,7 @@ def test_two_wallets_on_one_file_do_not_lose_each_others_keys(path):
 def test_an_alias_names_one_account(path):
     wallet = Wallet(path)
     wallet.new("alice")
-    with pytest.raises(UsageError, match="another key"):
+    with pytest.raises(UsageError, match="belongs to your key"):
         wallet.new("alice")
     assert len(Wallet(path).accounts()) == 1
 

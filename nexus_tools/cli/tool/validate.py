@@ -1,6 +1,5 @@
 """`nexus-tools tool validate`: whether a tool keeps the protocol."""
 
-import asyncio
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +63,8 @@ async def _served(session: Session, url: str, ca_file: Path | None) -> None:
 
 async def _move_project(session: Session, folder: Path) -> None:
     """Check the on-chain tools of a Move package."""
+    import asyncio
+
     from nexus_tools.cli.package.compiler import Compilation
     from nexus_tools.cli.tool.move_checks import check_move_project
     from nexus_tools.move_project import MoveProject
