@@ -30,7 +30,7 @@ def faucet_command(network: Network, owner: Address, mist: int | None = None) ->
     if network.faucet_url is None or not network.has_profile:
         return None
     amount = "" if mist is None else f" --amount {rounded_up(mist)}"
-    return f"nexus-tools localnet faucet {owner}{amount} {network.option}"
+    return f"nexus-tools localnet faucet {owner}{amount} -n {network.quoted_name}"
 
 
 def how_to_fund(
@@ -45,7 +45,8 @@ def how_to_fund(
         if not network.has_profile:
             return f"deposit {amount} in the address balance of {owner}"
         exact = "AMOUNT" if mist is None else rounded_up(mist)
-        return f"`nexus-tools wallet transfer {owner} {exact} --deposit {network.option}` does it"
+        name = network.quoted_name
+        return f"`nexus-tools wallet transfer {owner} {exact} --deposit -n {name}` does it"
     command = faucet_command(network, owner, mist)
     if command is not None:
         return f"`{command}` sends it"

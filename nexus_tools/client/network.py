@@ -41,9 +41,9 @@ class Network(Struct, frozen=True):
         return self.url == self.faucet_url
 
     @property
-    def option(self) -> str:
-        """Return the option that names the network in a command, quoted for a shell."""
-        return f"-n {shlex.quote(self.name)}"
+    def quoted_name(self) -> str:
+        """Return the name as a word of a shell command."""
+        return shlex.quote(self.name)
 
     def with_gas_price_limit(self, limit_mist: int | None) -> "Network":
         """Return the network with another limit for the gas price, unless that is None."""

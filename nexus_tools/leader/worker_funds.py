@@ -21,6 +21,6 @@ def usable_mist(balance: Balance) -> int:
 
 def command_to_send(network: Network, worker: Address, mist: int) -> str:
     """Return the command by which an operator sends an amount to a worker."""
-    transfer = f"nexus-tools wallet transfer {worker} {rounded_up(mist)} {network.option}"
+    transfer = f"nexus-tools wallet transfer {worker} {rounded_up(mist)} -n {network.quoted_name}"
     command = faucet_command(network, worker, mist) or transfer
     return command if network.has_profile else how_to_fund(network, worker, mist)

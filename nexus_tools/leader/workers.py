@@ -296,7 +296,7 @@ def _powerless(leader: Leader, network: Network) -> str:
         return said
     top_up = f"nexus-tools leader top-up --leader {leader.id}"
     # The name of a network in a program leads to another one, if to any.
-    command = f"{top_up} {network.option}" if network.has_profile else top_up
+    command = f"{top_up} -n {network.quoted_name}" if network.has_profile else top_up
     return f"{said} until its owner brings {sui(leader.collateral.shortfall_mist)} back: {command}"
 
 

@@ -41,6 +41,6 @@ def test_importing_the_client_loads_neither_pysui_nor_grpc():
     assert not {"pysui", "grpc", "google.protobuf", "httpx", "pysui_fastcrypto"} & set(loaded)
 
 
-def test_option_quotes_the_name_of_the_network_for_a_shell():
-    assert Network("testnet", "https://node.example").option == "-n testnet"
-    assert Network("my net; rm -r ~", "https://node.example").option == "-n 'my net; rm -r ~'"
+def test_quoted_name_is_one_word_of_a_shell_command():
+    assert Network("testnet", "https://node.example").quoted_name == "testnet"
+    assert Network("my net; rm -r ~", "https://node.example").quoted_name == "'my net; rm -r ~'"

@@ -115,7 +115,7 @@ async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Findi
         deployment = await session.deployment(client)
         await check_compatibility(client, deployment, cache_directory())
     except NexusError as error:
-        remedy = f"nexus-tools package publish {client.network.option}"
+        remedy = f"nexus-tools package publish -n {client.network.quoted_name}"
         is_published = error.code == "package_incompatible"
         yield problem("package", error.message, error.hint if is_published else remedy)
         return
