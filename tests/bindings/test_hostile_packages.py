@@ -125,6 +125,22 @@ def test_functions_that_take_a_signer_are_left_out(calls):
     assert 0 < found.functions < bindings_of(calls).functions
 
 
+def test_generate_takes_a_module_whose_emit_has_no_type():
+    module, at = next(
+        (module, called.type_arguments)
+        for each in user_packages()
+        for module in map(deserialize, each.values())
+        for called in module.function_instantiations
+        if module.function_id(called.target)[1:] == ("event", "emit")
+    )
+    signatures = (*module.signatures, ())
+    calls = tuple(
+        replace(each, type_arguments=len(module.signatures)) if each.type_arguments == at else each
+        for each in module.function_instantiations
+    )
+    assert bindings_of(replace(module, signatures=signatures, function_instantiations=calls)).files
+
+
 def test_modules_that_no_network_accepts_are_refused(calls):
     place = next(at for at, each in enumerate(calls.signatures) if each == ("u64",))
     reference = ReferenceToken(ReferenceToken("u8", False), False)

@@ -308,7 +308,8 @@ def _emitted(module: CompiledModule) -> Iterator[str]:
             assert isinstance(instruction.operand, int)
             called = module.function_instantiations[instruction.operand]
             if module.function_id(called.target) == _EMIT:
-                (kind,) = module.signatures[called.type_arguments]
-                move_type = named_types(module, kind)
-                if isinstance(move_type, Named) and move_type.module == module.name:
-                    yield move_type.name
+                # Modules of others need not be verified: `emit` may have any number of types here.
+                for kind in module.signatures[called.type_arguments]:
+                    move_type = named_types(module, kind)
+                    if isinstance(move_type, Named) and move_type.module == module.name:
+                        yield move_type.name
