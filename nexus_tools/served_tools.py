@@ -41,7 +41,7 @@ PATIENCE_S = 5.0
 """How long a request waits for the reading that may find its key."""
 
 MAX_WAITING = 256
-"""How many requests wait for it; further ones are refused."""
+"""How many requests wait for it; further ones are told to come again."""
 
 MAX_LEADERS = 1_024
 """How many leaders are known of tools that accept any."""
@@ -133,18 +133,19 @@ class ServedTools:
         """Wait for the next reading, in which the signer may be found, or its key.
 
         Anybody can ask for it with a name that nobody has: all who wait have the same reading.
-        Raises `NotReadyError` if the node is away.
+        Raises `NotReadyError` if the node is away or slow, or too many wait: the chain said nothing
+        about this key, so the caller comes again.
         """
         if len(self._waiting) >= MAX_WAITING:
-            return
+            raise NotReadyError("the server looks for too many keys at the same time")
         looked = asyncio.get_running_loop().create_future()
         self._waiting.append((signer, looked))
         self._wanted.set()
         try:
             async with asyncio.timeout(PATIENCE_S):
                 error = await looked
-        except TimeoutError:
-            error = None
+        except TimeoutError as error:
+            raise NotReadyError("the server reads the chain too slowly") from error
         if error is not None:
             raise _away() from error
 

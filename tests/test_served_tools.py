@@ -229,6 +229,28 @@ async def test_a_rotation_under_load_loses_no_request(serve, leaders, keyed_lead
     assert set(codes) == {""}
 
 
+@pytest.mark.parametrize("bound", ["PATIENCE_S", "MAX_WAITING"])
+async def test_a_key_that_was_not_looked_for_in_time_is_not_refused(
+    serve, leaders, active_leader, request_add, owner, monkeypatch, bound
+):
+    invocation = await request_add()
+    may_read = asyncio.Event()
+    async with serve() as server:
+        objects = owner.objects
+
+        async def slow(ids):
+            await may_read.wait()
+            return await objects(ids)
+
+        monkeypatch.setattr(owner, "objects", slow)
+        await leaders.add_key(active_leader, KEY.public_key)
+        with monkeypatch.context() as patched:
+            patched.setattr(served_tools, bound, 0)
+            assert await server.code(active_leader, invocation) == "not_ready"
+        may_read.set()
+        assert await server.code(active_leader, invocation) == ""
+
+
 async def test_whoever_asks_for_a_key_that_nobody_has_costs_one_reading_with_all_others(
     serve, keyed_leader, priced_tool, owner, monkeypatch
 ):

@@ -16,7 +16,7 @@ from nexus_tools.leader.http_client import (
 from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal_reading import stage_of
-from nexus_tools.leader.judgement import MAX_OUTCOME_BYTES
+from nexus_tools.leader.judgement import MAX_OUTCOME_BYTES, Declined
 from nexus_tools.leader.leader import Leader
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
@@ -30,6 +30,7 @@ __all__ = [
     "MAX_OUTCOME_BYTES",
     "AddressGuard",
     "AddressRefused",
+    "Declined",
     "Fetch",
     "FoundTool",
     "Interface",

@@ -14,7 +14,7 @@ from nexus_tools.leader.end import Closed, End
 from nexus_tools.leader.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Entry, Journal
-from nexus_tools.leader.judgement import failure
+from nexus_tools.leader.judgement import Declined, failure
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.on_chain_calls import OnChainCalls
 from nexus_tools.leader.settling_probe import SettlingProbe
@@ -159,19 +159,23 @@ class Carrier:
     async def _outcome(
         self, assignment: Assignment, invocation: FoundInvocation, tool: FoundTool | None
     ) -> Outcome | None:
-        """What the invocation came to; None if this leader was too late to know."""
+        """What the invocation came to; None if it is left to the next leader."""
         # Nobody pays a tool whose answer cannot be closed.
         while self._workers.trouble and self._left_ms(assignment) > 0:
             await self._pause()
         left_ms = self._left_ms(assignment)
-        outcome = await self._call(assignment, invocation, tool, left_ms / 1000)
-        if outcome is None and assignment.is_last:
-            # To say so ends the requester's wait; a leader behind this one could still succeed.
-            outcome = failure(FailureReason.OVERLOADED, _NO_TIME)
-        if outcome is None:
-            _log.warning("too_late", invocation=str(assignment.invocation))
-            return None
-        return await self._known(assignment, outcome)
+        result = await self._call(assignment, invocation, tool, left_ms / 1000)
+        if result is None:
+            result = Declined(failure(FailureReason.OVERLOADED, _NO_TIME))
+        if not isinstance(result, Declined):
+            return await self._known(assignment, result)
+        if assignment.is_last:
+            # To say so ends the requester's wait.
+            return await self._known(assignment, result.failure)
+        reason, detail = result.failure.reason.value, result.failure.detail
+        place = str(assignment.invocation)
+        _log.warning("left_to_backup", invocation=place, reason=reason, detail=detail)
+        return None
 
     def _left_ms(self, assignment: Assignment) -> int:
         """How long the tool may take from now on."""
@@ -212,7 +216,7 @@ class Carrier:
         found: FoundInvocation,
         tool: FoundTool | None,
         seconds: float,
-    ) -> Outcome | None:
+    ) -> Outcome | Declined | None:
         run = await self._run(found.invocation)
         if isinstance(run, Failure):
             return run
@@ -220,7 +224,7 @@ class Carrier:
             return refusal
         making = self._tool_calls.making(assignment, found.invocation, tool, seconds, run)
         async with making as call:
-            if isinstance(call, Failure):
+            if isinstance(call, Failure | Declined):
                 return call
             await self._journal.called(assignment.invocation)
             return await self._invoker.invoke(call)

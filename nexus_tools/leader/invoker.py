@@ -20,7 +20,7 @@ from nexus_tools.leader.http_client import (
     ResponseTooLargeError,
     exchange,
 )
-from nexus_tools.leader.judgement import Again, failure, judge_response
+from nexus_tools.leader.judgement import Again, Declined, failure, judge_response
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.signed_traffic import SignedTraffic, with_signature
 from nexus_tools.leader.tool_call import ToolCall
@@ -41,6 +41,8 @@ _log = get_logger("nexus_tools.leader")
 # A JSON text is at most six times as long as its shortest form, by escapes; the rest is spaces.
 _LONGEST_SPELLING = 8
 _SPACES = 64 * 1024
+
+_Sent = Outcome | Again | Declined
 
 
 class Invoker:
@@ -66,7 +68,7 @@ class Invoker:
         self.lanes = ToolLanes(config, _now)
         metrics.tools_down.set_function(self.lanes.down)
 
-    async def invoke(self, call: ToolCall) -> Outcome | None:
+    async def invoke(self, call: ToolCall) -> Outcome | Declined | None:
         """The tool's answer, or why there is none; None if the Leader itself was too late.
 
         It was too late, too, for a tool that runs already (409) and was not asked for as long as it
@@ -76,10 +78,12 @@ class Invoker:
         last = await self._last_word(call)
         if not isinstance(last, Again):
             return last
+        if last.is_of_leader:
+            return Declined(last.failure)
         had_its_time = _now() - began >= call.timeout_ms / 1000
         return last.failure if had_its_time or not last.is_running else None
 
-    async def _last_word(self, call: ToolCall) -> Outcome | Again | None:
+    async def _last_word(self, call: ToolCall) -> Outcome | Again | Declined | None:
         """What the tool came to, or what kept it from that until the window ended."""
         last: Again | None = None
         attempt = 1
@@ -112,7 +116,7 @@ class Invoker:
     def _lane(self, call: ToolCall) -> Lane:
         return self.lanes.of(call.tool, call.fqn)
 
-    async def _send_in_window(self, call: ToolCall) -> "Outcome | Again | _LeftAlone | None":
+    async def _send_in_window(self, call: ToolCall) -> "_Sent | _LeftAlone | None":
         """Send it once; None if the window ended before the tool had its time."""
         try:
             async with asyncio.timeout_at(call.deadline):
@@ -120,7 +124,7 @@ class Invoker:
         except TimeoutError:
             return None
 
-    async def _send(self, call: ToolCall) -> "Outcome | Again | _LeftAlone":
+    async def _send(self, call: ToolCall) -> "_Sent | _LeftAlone":
         async with self._share.slot(call.tool):
             lane = self._lane(call)
             seconds = lane.breaker.admit()
@@ -132,7 +136,7 @@ class Invoker:
                 # Of a call that was reported nothing is left to give up.
                 lane.breaker.gave_up()
 
-    async def _exchange(self, call: ToolCall, lane: Lane) -> Outcome | Again:
+    async def _exchange(self, call: ToolCall, lane: Lane) -> _Sent:
         seconds = call.timeout_ms / 1000
         limit = asyncio.timeout(seconds)
         try:
@@ -156,9 +160,7 @@ class Invoker:
         lane.reached()
         return self._judge(call, request, response)
 
-    def _judge(
-        self, call: ToolCall, request: Mapping[str, str], response: Response
-    ) -> Outcome | Again:
+    def _judge(self, call: ToolCall, request: Mapping[str, str], response: Response) -> _Sent:
         """What a response means, if it is the tool's."""
         limit, signers = call.max_outcome_bytes, call.signers
         try:
@@ -171,12 +173,12 @@ class Invoker:
             return failure(FailureReason.OUTPUT_INVALID, detail)
         return judged
 
-    def _too_large(self, call: ToolCall) -> Failure:
+    def _too_large(self, call: ToolCall) -> Failure | Declined:
         """Whose limit a response broke: what its requester pays for, or the leader's own."""
         own = self._config.max_response_bytes
         if own < _paid_bytes(call):
             detail = f"this leader reads no more than {own} bytes"
-            return failure(FailureReason.REFUSED, detail)
+            return Declined(failure(FailureReason.REFUSED, detail))
         detail = "the response is larger than any answer that is paid for"
         return failure(FailureReason.OUTPUT_TOO_LARGE, detail)
 

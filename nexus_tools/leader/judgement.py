@@ -1,4 +1,7 @@
-"""What a response of a tool means: an answer, a failure with its reason, or: try again."""
+"""What a response of a tool means: an answer, a failure with its reason, or: try again.
+
+A refusal may be of one leader alone: another leader of the invocation may still get an answer.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,12 +43,24 @@ _DETAILS = {
 class Again:
     """Another call may help; `failure` is what the invocation comes to if there is none.
 
-    `retry_after` is the header of that name. A tool that `is_running` has the call already.
+    `retry_after` is the header of that name. A tool that `is_running` has the call already. If it
+    `is_of_leader`, the tool limits the calls of this leader.
     """
 
     failure: Failure
     retry_after: str = ""
     is_running: bool = False
+    is_of_leader: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """This leader gets no answer, and another leader may get one.
+
+    `failure` is the outcome of the invocation if no other leader has a window after this one's.
+    """
+
+    failure: Failure
 
 
 def failure(reason: FailureReason, detail: str) -> Failure:
@@ -59,8 +74,8 @@ def judge_response(
     validator: InterfaceValidator,
     size: Callable[[Answer], int],
     max_outcome_bytes: int,
-) -> Outcome | Again:
-    """The outcome that `response` comes to, or that another call may help.
+) -> Outcome | Again | Declined:
+    """The outcome that `response` comes to, or that another call or another leader may help.
 
     `size` gives the bytes that an answer takes on chain, or raises `ValidationError` for ports
     that the chain cannot name.
@@ -119,7 +134,7 @@ def _why(reason: FailureReason, status: int, code: str, detail: str) -> str:
     return f"{status} {code}" if code in _CODES else str(status)
 
 
-def _of_status(response: Response) -> Outcome | Again:
+def _of_status(response: Response) -> Failure | Again | Declined:
     if response.status == protocol.Problem.ALREADY_RUNNING.status:
         # The response comes when the running call ends: there is no other time to come back.
         detail = f"the tool was still running: {response.status}"
@@ -129,8 +144,10 @@ def _of_status(response: Response) -> Outcome | Again:
     reason = protocol.failure_reason(response.status, code)
     said = _GATEWAY if _is_gateway(response.status, code) else _DETAILS[reason]
     failed = failure(reason, f"{said} {_why(reason, response.status, code, detail)}")
-    again = protocol.may_try_again(response.status, code)
-    return Again(failed, response.retry_after) if again else failed
+    is_of_leader = protocol.is_of_caller(response.status, code)
+    if protocol.may_try_again(response.status, code):
+        return Again(failed, response.retry_after, is_of_leader=is_of_leader)
+    return Declined(failed) if is_of_leader else failed
 
 
 def _is_gateway(status: int, code: str) -> bool:

@@ -11,7 +11,7 @@ from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.interfaces import Interface, Interfaces
-from nexus_tools.leader.judgement import failure
+from nexus_tools.leader.judgement import Declined, failure
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.remote_values import RemoteValues, parsed
 from nexus_tools.leader.tool_lanes import ToolLanes
@@ -71,6 +71,10 @@ class _NoCallError(Exception):
         self.detail = detail
 
 
+# This leader's settings, or its load, keep it from a call that another leader may make.
+_OF_LEADER = (FailureReason.REFUSED, FailureReason.OVERLOADED)
+
+
 class ToolCalls:
     """Makes tool calls: checks the tool, the URL and the inputs.
 
@@ -105,7 +109,7 @@ class ToolCalls:
         found: FoundTool | None,
         seconds: float,
         run: RunInputs | None = None,
-    ) -> AsyncIterator[ToolCall | Failure]:
+    ) -> AsyncIterator[ToolCall | Failure | Declined]:
         """The tool call, whose response is awaited for `seconds`; of a `run`, with its inputs.
 
         What was fetched for it has room in memory until the block ends.
@@ -113,11 +117,13 @@ class ToolCalls:
         deadline = asyncio.get_running_loop().time() + seconds
         async with AsyncExitStack() as stack:
             try:
-                call: ToolCall | Failure = await self._call(
+                call: ToolCall | Failure | Declined = await self._call(
                     stack, assignment, invocation, _active(found), run, deadline=deadline
                 )
             except _NoCallError as error:
                 call = failure(error.reason, error.detail)
+                if error.reason in _OF_LEADER:
+                    call = Declined(call)
             yield call
 
     def interface(

@@ -131,6 +131,10 @@ _TRY_AGAIN = frozenset(
     )
 )
 
+_OF_CALLER = frozenset(
+    (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
+)
+
 _REASONS: dict[int, FailureReason] = {
     HTTPStatus.UNAUTHORIZED: FailureReason.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN: FailureReason.UNAUTHORIZED,
@@ -156,6 +160,15 @@ def may_try_again(status: int, code: str = "") -> bool:
     504 whose problem document has the code `timed_out` is the tool's own.
     """
     return status in _TRY_AGAIN and code != Problem.TIMED_OUT.code
+
+
+def is_of_caller(status: int, code: str = "") -> bool:
+    """Return whether a refusal is of this caller alone, so that another leader may get an answer.
+
+    A 401 or 403 is about who calls, and how it signs. A 429 limits the calls of one client (RFC
+    6585). The code `key_reused` says that this leader sent another body before.
+    """
+    return status in _OF_CALLER or code == Problem.KEY_REUSED.code
 
 
 def failure_reason(status: int, code: str = "") -> FailureReason:

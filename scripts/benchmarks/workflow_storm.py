@@ -52,7 +52,7 @@ WORDS = 3
 RUNS = 5 + WORDS
 BEGINNINGS_LAST_S = 75.0
 PRICE_SUI = "0.002"
-MOST_FAILED_PERCENT = 1
+MOST_FAILED_PERCENT = 0.3
 _LIMIT_S = 400.0
 _FQN = "xyz.example.bench.six@1"
 
@@ -126,9 +126,12 @@ class _Storm:
             case InvocationSettled():
                 self.closed[event.invocation] += 1
                 self.settled[event.invocation] += 1
-            case InvocationFailed() | InvocationExpired():
+            case InvocationFailed():
                 self.closed[event.invocation] += 1
-                self.failures[getattr(event, "reason", "expired")] += 1
+                self.failures[f"{event.reason} ({event.detail})"] += 1
+            case InvocationExpired():
+                self.closed[event.invocation] += 1
+                self.failures["expired"] += 1
 
 
 async def _storm(folder: Path) -> _Storm:

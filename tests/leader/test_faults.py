@@ -372,7 +372,7 @@ async def test_a_leader_that_has_no_time_leaves_the_invocation_to_its_backup(wor
     # Two windows of 25 s: with such a margin no time is left from the beginning.
     async with world.running(busy, closing_margin_ms=50_000):
         ids = await world.request(waiting, {"a": 7}, leaders=[busy.id, backup.id])
-        assert (await log.wait_for("too_late"))["invocation"] == str(ids[0])
+        assert (await log.wait_for("left_to_backup"))["invocation"] == str(ids[0])
     assert not (await world.invocations.get(ids[0])).is_closed
     goes_on.set()
     world.localnet.advance_clock((await world.invocations.get(ids[0])).window_ms)

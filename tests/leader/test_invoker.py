@@ -12,6 +12,7 @@ from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.file_descriptors import make_room
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.invoker import Invoker, retry_after_ms
+from nexus_tools.leader.judgement import Declined
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
@@ -60,8 +61,6 @@ async def test_the_request_carries_the_headers_of_the_protocol(
 @pytest.mark.parametrize(
     ("status", "reason"),
     [
-        (401, FailureReason.UNAUTHORIZED),
-        (403, FailureReason.UNAUTHORIZED),
         (422, FailureReason.INPUT_INVALID),
         (201, FailureReason.HTTP_ERROR),
         (204, FailureReason.HTTP_ERROR),
@@ -86,13 +85,12 @@ async def test_a_status_has_its_reason_and_is_asked_once(
 @pytest.mark.parametrize(
     ("problem", "reason"),
     [
-        (b'{"code": "key_reused"}', FailureReason.HTTP_ERROR),
         (b'{"code": "number_too_large"}', FailureReason.INPUT_INVALID),
         (b'{"detail": [{"loc": ["body", "a"]}]}', FailureReason.INPUT_INVALID),
         (b'["key_reused"]', FailureReason.INPUT_INVALID),
         (b'{"code": "key_reused", "detail": "%b"}' % (b"x" * 8_192), FailureReason.INPUT_INVALID),
     ],
-    ids=["key", "own word", "other framework", "no object", "too long"],
+    ids=["own word", "other framework", "no object", "too long"],
 )
 async def test_a_422_is_about_the_input_unless_it_says_that_it_is_about_the_key(
     make_invoker, make_call, serve_bytes, *, respond, problem, reason
@@ -100,6 +98,25 @@ async def test_a_422_is_about_the_input_unless_it_says_that_it_is_about_the_key(
     server = await serve_bytes(respond(422, problem))
     result = await make_invoker().invoke(make_call(server.url))
     assert result.reason is reason
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason"),
+    [
+        (401, b"", FailureReason.UNAUTHORIZED),
+        (403, b'{"code": "answers_unpaid"}', FailureReason.UNAUTHORIZED),
+        (422, b'{"code": "key_reused"}', FailureReason.HTTP_ERROR),
+    ],
+)
+async def test_a_refusal_of_this_leader_alone_is_declined_and_not_asked_again(
+    make_invoker, make_call, serve_bytes, *, respond, status, body, reason
+):
+    server = await serve_bytes(respond(status, body))
+    result = await make_invoker().invoke(make_call(server.url))
+    assert isinstance(result, Declined)
+    assert result.failure.reason is reason
+    assert str(status) in result.failure.detail
+    assert len(server.requests) == 1
 
 
 async def test_a_tool_whose_own_time_is_over_is_asked_once(
@@ -245,7 +262,8 @@ async def test_a_tool_that_is_busy_beyond_the_window_is_not_asked_again(
     server = await serve_bytes(respond(429, headers=["Retry-After: 60"]))
     async with asyncio.timeout(TIMEOUT_S):
         result = await make_invoker().invoke(make_call(server.url, window_s=30))
-    assert result == Failure(FailureReason.HTTP_ERROR, "the tool responded with 429")
+    limited = Failure(FailureReason.HTTP_ERROR, "the tool responded with 429")
+    assert result == Declined(limited)
     assert len(server.requests) == 1
 
 

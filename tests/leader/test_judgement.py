@@ -82,7 +82,7 @@ def test_a_busy_tool_may_be_asked_again():
     response = Response(429, "7", b"")
     result = judge_response(response, VALIDATOR, outcome_bytes, 100)
     expected = Failure(FailureReason.HTTP_ERROR, "the tool responded with 429")
-    assert result == Again(expected, retry_after="7")
+    assert result == Again(expected, retry_after="7", is_of_leader=True)
 
 
 def test_a_tool_that_runs_already_may_be_asked_again_before_it_says():

@@ -300,6 +300,62 @@ async def test_the_backup_takes_over_when_the_window_of_the_first_is_over(world,
     assert {each.state.leader for each in closed} == {present.id}
 
 
+@pytest.mark.parametrize(
+    ("status", "code", "reason"),
+    [
+        (401, "signature_expired", "unauthorized"),
+        (403, "answers_unpaid", "unauthorized"),
+        (422, "key_reused", "http_error"),
+    ],
+)
+async def test_a_leader_that_a_tool_refuses_leaves_the_invocation_to_its_backup(
+    world, serve_bytes, respond, log, *, add_definition, status, code, reason
+):
+    async def reply(writer, number):
+        refusal = respond(status, b'{"code": "%b"}' % code.encode())
+        await (refusal if number == 1 else respond(body=OK))(writer, number)
+
+    server = await serve_bytes(reply)
+    registered = await world.register_tool(add_definition(server.url))
+    first, second = await world.new_leader("first"), await world.new_leader("second")
+    async with world.running(first, check_meta=False):
+        ids = await world.request(registered, {"a": 1, "b": 2}, leaders=[first.id, second.id])
+        left = await log.wait_for("left_to_backup")
+    assert (left["invocation"], left["reason"]) == (str(ids[0]), reason)
+    found = await world.invocations.get(ids[0])
+    assert not found.is_closed
+    world.localnet.advance_clock(found.window_ms)
+    async with world.running(second, check_meta=False):
+        (closed,) = await world.closed(*ids)
+    assert closed.state.leader == second.id
+    assert closed.state.ports.as_json() == {"result": 3}
+
+
+async def test_a_leader_whose_settings_forbid_a_call_leaves_it_to_its_backup(world, add, log):
+    first, second = await world.new_leader("first"), await world.new_leader("second")
+    async with world.running(first, allowed_networks=()):
+        ids = await world.request(add, {"a": 1, "b": 2}, leaders=[first.id, second.id])
+        assert (await log.wait_for("left_to_backup"))["reason"] == "refused"
+    world.localnet.advance_clock((await world.invocations.get(ids[0])).window_ms)
+    async with world.running(second):
+        (closed,) = await world.closed(*ids)
+    assert closed.state.leader == second.id
+
+
+async def test_the_last_leader_that_a_tool_refuses_fails_the_invocation(
+    world, serve_bytes, respond, log, *, add_definition
+):
+    server = await serve_bytes(respond(403))
+    registered = await world.register_tool(add_definition(server.url))
+    first, second = await world.new_leader("first"), await world.new_leader("second")
+    async with world.running(first, check_meta=False), world.running(second, check_meta=False):
+        ids = await world.request(registered, {"a": 1, "b": 2}, leaders=[first.id, second.id])
+        await log.wait_for("left_to_backup")
+        world.localnet.advance_clock((await world.invocations.get(ids[0])).window_ms)
+        (closed,) = await world.closed(*ids)
+    assert (closed.state.leader, closed.state.reason) == (second.id, "unauthorized")
+
+
 # --- A node that is away
 
 

@@ -10,6 +10,7 @@ import pytest
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.invoker import Invoker
+from nexus_tools.leader.judgement import Declined
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.private_file import write_private
@@ -181,12 +182,13 @@ async def test_an_answer_that_was_changed_on_its_way_is_none(
     ],
     ids=["key", "leader"],
 )
-async def test_a_refused_leader_fails_the_invocation_and_says_why(
+async def test_a_refused_leader_declines_and_says_why(
     make_signing_invoker, make_call, add_tool, identity, detail
 ):
     async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
         outcome = await make_signing_invoker(identity).invoke(make_call(f"{url}/{ADD}"))
-    assert outcome == Failure(FailureReason.UNAUTHORIZED, f"the tool refused this leader: {detail}")
+    detail = f"the tool refused this leader: {detail}"
+    assert outcome == Declined(Failure(FailureReason.UNAUTHORIZED, detail))
 
 
 async def test_the_reason_of_an_author_reaches_the_requester(make_signing_invoker, make_call):
@@ -200,23 +202,21 @@ async def test_the_reason_of_an_author_reaches_the_requester(make_signing_invoke
 
     async with serving(signing_server(add, key=TOOL_KEY)) as url:
         outcome = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}"))
-    assert outcome == Failure(
-        FailureReason.UNAUTHORIZED,
-        "the tool refused this leader: 403: the quota of this month is used up",
-    )
+    detail = "the tool refused this leader: 403: the quota of this month is used up"
+    assert outcome == Declined(Failure(FailureReason.UNAUTHORIZED, detail))
 
 
 async def test_a_leader_that_does_not_sign_is_told_so(make_invoker, make_call, add_tool):
     async with serving(signing_server(add_tool)) as url:
         outcome = await make_invoker().invoke(make_call(f"{url}/{ADD}"))
-    assert outcome.detail == "the tool refused this leader: 401 signature_missing"
+    assert outcome.failure.detail == "the tool refused this leader: 401 signature_missing"
 
 
 async def test_words_of_a_stranger_are_not_repeated(make_invoker, make_call, serve_bytes, respond):
     body = json.dumps({"code": "buy_now", "detail": "at https://evil.example"}).encode()
     server = await serve_bytes(respond(403, body))
     outcome = await make_invoker().invoke(make_call(server.url))
-    assert outcome.detail == "the tool refused this leader: 403"
+    assert outcome.failure.detail == "the tool refused this leader: 403"
 
 
 async def test_each_attempt_has_a_nonce_of_its_own(

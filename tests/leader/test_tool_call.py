@@ -9,6 +9,7 @@ from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.judgement import Declined
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.remote_values import RemoteValues
 from nexus_tools.leader.tool_call import ToolCall, ToolCalls
@@ -99,6 +100,8 @@ async def test_a_call_has_the_inputs_and_the_terms_of_the_invocation(make_tool):
 
 async def reason_of(*arguments, **options):
     result = await make_call(*arguments, **options)
+    if isinstance(result, Declined):
+        result = result.failure
     assert isinstance(result, Failure)
     assert 0 < len(result.detail.encode()) <= 200
     return result.reason
@@ -142,7 +145,7 @@ async def test_a_tool_that_signs_is_called_by_leaders_that_sign(make_tool, keys,
     assert (await make_call(found, signers=signers)).keys == keys
     refused = await make_call(found, signers=signers, is_signing=False)
     detail = "the tool signs its answers, and this leader does not sign its calls"
-    assert refused == Failure(FailureReason.REFUSED, detail)
+    assert refused == Declined(Failure(FailureReason.REFUSED, detail))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +209,7 @@ async def test_a_leader_without_room_for_what_is_fetched_says_so(make_tool):
             making = calls.making(ASSIGNMENT, invocation, make_tool(), 20.0)
             assert isinstance(await stack.enter_async_context(making), ToolCall)
         async with calls.making(ASSIGNMENT, invocation, make_tool(), 0.05) as late:
-            assert late.reason is FailureReason.OVERLOADED
+            assert late.failure.reason is FailureReason.OVERLOADED
     assert isinstance(await made(calls, invocation, make_tool()), ToolCall)
 
 

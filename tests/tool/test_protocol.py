@@ -104,6 +104,12 @@ def test_it_is_safe_to_ask_again_where_nothing_ran_or_it_still_runs():
     assert not protocol.may_try_again(504, "timed_out")
 
 
+def test_a_refusal_is_of_the_caller_alone_if_it_is_about_who_calls_or_how_often():
+    alone = [status for status in range(200, 600) if protocol.is_of_caller(status)]
+    assert alone == [401, 403, 429]
+    assert protocol.is_of_caller(422, "key_reused")
+
+
 def test_every_problem_has_a_code_of_its_own():
     codes = [problem.code for problem in Problem]
     assert len(set(codes)) == len(codes)

@@ -11,6 +11,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.leader import (
     MAX_OUTCOME_BYTES,
     AddressGuard,
+    Declined,
     Invoker,
     LeaderConfig,
     LeaderMetrics,
@@ -80,6 +81,8 @@ class DirectCalls:
         if problem:
             return Failure(FailureReason.DEFINITION_MISMATCH, problem)
         outcome = await self._invoker.invoke(_call(offer, body))
+        if isinstance(outcome, Declined):
+            return outcome.failure
         return outcome or Failure(FailureReason.TIMED_OUT, "the tool did not respond in time")
 
 
