@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
 INPUTS = st.binary(max_size=20)
+SECONDS = 2
 
 
 def fuzz(*arguments, folder=ROOT):
@@ -29,9 +30,26 @@ def run(monkeypatch, tmp_path, check, inputs=INPUTS):
     target = SimpleNamespace(inputs=lambda: inputs, check=check)
     monkeypatch.setattr(runner, "load", lambda _: target)
     monkeypatch.setattr(runner, "limit_memory", lambda: None)
-    found = runner.Run("planted", 2, 7, tmp_path / "current")
+    found = runner.Run("planted", SECONDS, 7, tmp_path / "current")
     found.go_on()
     return found
+
+
+def run_until_broken(monkeypatch, tmp_path, check, inputs=INPUTS):
+    """Run a target on a clock that stands still until an input breaks it."""
+    from fuzzing import runner
+
+    now = [0]
+    monkeypatch.setattr(runner, "monotonic", lambda: now[0])
+
+    def watched(data):
+        try:
+            return check(data)
+        except BaseException:
+            now[0] = SECONDS
+            raise
+
+    return run(monkeypatch, tmp_path, watched, inputs)
 
 
 def test_what_breaks_a_target_is_found_once_and_made_small(monkeypatch, tmp_path):
@@ -40,7 +58,7 @@ def test_what_breaks_a_target_is_found_once_and_made_small(monkeypatch, tmp_path
             raise ValueError("a bug")
         return "fine"
 
-    found = run(monkeypatch, tmp_path, check)
+    found = run_until_broken(monkeypatch, tmp_path, check)
     (finding,) = found.findings
     assert finding.data == b"\x80"
     assert finding.summary == "ValueError: a bug"
@@ -51,13 +69,14 @@ def test_an_input_that_takes_too_long_is_found(monkeypatch, tmp_path):
     from fuzzing import runner
 
     def check(data):
-        while data.startswith(b"\x01"):
+        while data == b"slow":
             pass
         return "fine"
 
     monkeypatch.setattr(runner, "_INPUT_SECONDS", 0.05)
-    found = run(monkeypatch, tmp_path, check)
-    assert [finding.data[:1] for finding in found.findings] == [b"\x01"]
+    inputs = st.sampled_from([b"fast", b"slow"])
+    found = run_until_broken(monkeypatch, tmp_path, check, inputs)
+    assert [finding.data for finding in found.findings] == [b"slow"]
 
 
 def test_no_more_inputs_are_made_once_the_time_is_up(monkeypatch, tmp_path):
