@@ -22,8 +22,13 @@ WHEELS = ROOT / "build/wheels"
 def build_wheel() -> None:
     """Builds the wheel, and nothing is left of an older one."""
     shutil.rmtree(WHEELS, ignore_errors=True)
-    command = ("uv", "build", "--quiet", "--wheel", "--out-dir", str(WHEELS), str(ROOT))
-    subprocess.run(command, check=True)
+    run_uv("build", "--wheel", "--out-dir", str(WHEELS), str(ROOT))
+
+
+def run_uv(*arguments: str) -> None:
+    """Runs the project's own uv, which `scripts/install` puts beside Python."""
+    uv = str(Path(sys.executable).parent / "uv")
+    subprocess.run((uv, arguments[0], "--quiet", *arguments[1:]), check=True)
 
 
 def follow(environment: Path, page: Page) -> str:
@@ -49,8 +54,7 @@ def main() -> int:
     said = []
     for python in sys.argv[1:] or VERSIONS:
         with TemporaryDirectory() as environment:
-            venv = ("uv", "venv", "--quiet", "--seed", "--python", python, environment)
-            subprocess.run(venv, check=True)
+            run_uv("venv", "--seed", "--python", python, environment)
             for name, page in (("README", readme), ("tutorial", Page.read("docs/tutorial.md"))):
                 said.append(follow(Path(environment), page))
                 print(f"{python}: {name} {said[-1]}", flush=True)
