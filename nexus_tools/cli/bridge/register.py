@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nexus_tools import units
 from nexus_tools.cli.bridge.borrowing import Borrowing, may_borrow
 from nexus_tools.cli.bridge.show import nothing_fits, require_tools, warn_of_refusals
 from nexus_tools.cli.framework import CA_FILE, Session, plain, writes
 from nexus_tools.cli.tool.terms import Terms, agrees
-from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.errors import NotNowError, UsageError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.tool import ToolDefinition, ToolFqn
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--url", required=True, help="The URL of the server that serves them.")
 @agrees
-@click.option("--unchecked", is_flag=True, help="Do not ask the running server for its tools.")
+@click.option("--unchecked", is_flag=True, help="Do not check the running server and its tools.")
 @CA_FILE
 @may_borrow
 @writes
@@ -34,7 +35,8 @@ async def command(
     """Register the tools that are served at URL, and lock the collateral of each.
 
     They are registered as the server there describes them: none is invoked, and nothing is started.
-    A warning names each tool whose /health says that it is not ready.
+    A warning names each tool whose /health says that it is not ready. With --yes nothing is
+    registered then, unless you pass --unchecked, which does not ask /health.
     With PATH... the tools there are looked for anew, as `nexus-tools bridge show` does, and they
     have to be served at URL with the same options. After an interruption the same command registers
     the rest.
@@ -42,26 +44,25 @@ async def command(
     from nexus_tools.cli.tool.register import register
 
     if not borrowing.places:
-        _check_options(borrowing, unchecked=unchecked)
+        _check_options(borrowing)
         served = await _served(session, url, ca_file)
         definitions = [each for each in served if borrowing.patterns.admit(each.fqn)]
         if not definitions:
             raise nothing_fits([each.fqn for each in served])
-        await _warn_of_health(session, definitions, ca_file)
     else:
         definitions = await _found(session, borrowing, url)
         if not unchecked:
             _check_served(url, definitions, await _served(session, url, ca_file))
-            await _warn_of_health(session, definitions, ca_file)
+    if not unchecked:
+        await _check_health(session, definitions, ca_file)
     await register(session, definitions, terms, _rooms(session, definitions, terms))
 
 
-def _check_options(borrowing: Borrowing, *, unchecked: bool) -> None:
-    """Options that say something of tools in a place say nothing without one."""
-    given = "--unchecked" if unchecked else "--domain" if borrowing.domain is not None else None
-    if given is not None:
+def _check_options(borrowing: Borrowing) -> None:
+    """Raise `option_unfit` for an option that needs a PATH."""
+    if borrowing.domain is not None:
         hint = "name the PATH of the tools, too"
-        raise UsageError("option_unfit", f"{given} is for tools in a place", hint=hint)
+        raise UsageError("option_unfit", "--domain is for tools in a place", hint=hint)
 
 
 async def _found(session: Session, borrowing: Borrowing, url: str) -> "list[ToolDefinition]":
@@ -106,10 +107,13 @@ def _rooms(
     return rooms
 
 
-async def _warn_of_health(
+async def _check_health(
     session: Session, definitions: "list[ToolDefinition]", ca_file: Path | None
 ) -> None:
-    """Warn before collateral is locked for tools that cannot be invoked now."""
+    """Warn before collateral is locked for tools that cannot be invoked now.
+
+    Raises `tool_not_ready` if no question follows the warnings.
+    """
     from nexus_tools.cli.tool.served_definitions import health_problems, open_http
 
     async with open_http(ca_file) as http:
@@ -117,8 +121,15 @@ async def _warn_of_health(
             problems = await health_problems(http, definitions)
     for fqn, problem in problems.items():
         session.output.warn(plain(f"{fqn} is not ready: {problem}"))
-    if problems:
-        session.output.note("invocations fail until the tools are ready")
+    if not problems:
+        return
+    session.output.note("invocations fail until the tools are ready")
+    if session.yes and not session.dry_run:
+        raise NotNowError(
+            "tool_not_ready",
+            f"{units.count(len(problems), 'tool')} cannot be invoked now: nothing is registered",
+            hint="make the tools ready, or pass --unchecked to register them as they are",
+        )
 
 
 def _check_served(

@@ -35,17 +35,32 @@ def test_a_dry_run_registers_nothing(author, nora, free_url):
     assert author.fails("tool", "show", "org.example.four.word_count@1")[0] == 3
 
 
-def test_register_warns_before_it_locks_collateral_when_a_tool_is_not_ready(
-    author, make_tool, serve_bridge
-):
+@pytest.fixture
+def not_ready_url(make_tool, serve_bridge):
+    """The URL of a server whose tool lost its script."""
     place = make_tool("loses_its_script", "def run(params): return 1\n")
     url, _ = serve_bridge(place, "--domain", "org.example.lost")
     (place / "loses_its_script" / "main.py").unlink()
-    done = author.run("bridge", "register", "--url", url, "--dry-run")
+    return url
+
+
+def test_register_warns_before_it_locks_collateral_when_a_tool_is_not_ready(author, not_ready_url):
+    done = author.run("bridge", "register", "--url", not_ready_url, "--dry-run")
+    assert done.code == 0
     assert (
         "org.example.lost.loses_its_script@1 is not ready:"
         " GET /health responds with 503 (entrypoint)"
     ) in " ".join(done.stderr.split())
+
+
+def test_register_locks_nothing_with_yes_when_a_tool_is_not_ready(author, not_ready_url):
+    arguments = ("bridge", "register", "--url", not_ready_url, "--yes")
+    refused = author.run(*arguments, "--json")
+    assert (refused.code, refused.error["code"]) == (4, "tool_not_ready")
+    assert "pass --unchecked" in refused.error["hint"]
+    assert author.fails("tool", "show", "org.example.lost.loses_its_script@1")[0] == 3
+    done = author.json(*arguments, "--unchecked")
+    assert [tool["registered"] for tool in done["tools"]] == [True]
 
 
 def test_register_does_not_warn_when_all_tools_are_ready(author, nora, serve_bridge):
@@ -170,7 +185,7 @@ def test_patterns_that_admit_none_register_nothing(author, nora, serve_bridge):
     assert author.fails(*arguments) == (2, "no_tools")
 
 
-@pytest.mark.parametrize("option", [("--unchecked",), ("--domain", "org.example")])
-def test_an_option_for_tools_in_a_place_needs_one(author, free_url, option):
-    result = author.fails("bridge", "register", "--url", free_url, *option, "--yes")
+def test_an_option_for_tools_in_a_place_needs_one(author, free_url):
+    domain = ("--domain", "org.example")
+    result = author.fails("bridge", "register", "--url", free_url, *domain, "--yes")
     assert result == (2, "option_unfit")
