@@ -27,7 +27,7 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
             *("EAlreadyMigrated", "EFqnTaken", "EClaimed", "ENotClaimed", "EDelayTooLong"),
             *("EAlreadyActive", "ENotActive", "ENotInForce", "ELeaderSuspended"),
             *("EToolNotActive", "EToolChanged", "ESettingsChanged", "ELeaderNotActive"),
-            *("EWrongPayment", "EClosed"),
+            *("EWrongPayment", "EClosed", "ELeadersChanged"),
             *("ETooEarly", "ENotExpired", "ENotClosed", "ENotSettled", "EToolWithoutKey"),
             *("EAlreadyUpgraded", "EUpgrading", "EProposed", "ENothingProposed", "EVoid"),
             *("EPaused", "ENotPaused", "ECancelled", "ENotCancelled", "ENotCollected"),

@@ -132,19 +132,24 @@ class LeaderRegistry(PackageClient):
         activate: bool = False,
         collateral_mist: int | None = None,
         max_delay_ms: int | None = None,
+        expected_length: int | None = None,
     ) -> tuple[Sent, Address]:
         """Lock the collateral; gives the new leader's id.
 
         `workers` close invocations in its name: without any, the wallet does. `keys` are Ed25519
         keys of 32 bytes that sign its requests to tools. Without `collateral_mist` it is the least
         that the registry takes, and without `max_delay_ms` the owner consents to the unregister
-        delay of now. Raises `not_accepting`, `collateral_too_small`, `delay_too_long`,
+        delay of now. `expected_length` is the length of the registry when the caller looked for a
+        leader of this name: the chain refuses to register another one if it has grown since.
+        Raises `leaders_changed`, `not_accepting`, `collateral_too_small`, `delay_too_long`,
         `name_too_long` or `public_key_invalid`. In a dry run the id is that of the simulation.
         """
         settings = await self.settings()
         builder, package = TransactionBuilder(), self.deployment.package
         terms = _terms(builder, settings, collateral_mist, max_delay_ms)
         wanted = (self.client.address,) if workers is None else tuple(workers)
+        if expected_length is not None:
+            leader_registry.check_length(builder, package, self._registry, expected_length)
         leader = calls.register(builder, package, self._registry, *terms, name, wanted)
         for key in keys:
             check_key(key)

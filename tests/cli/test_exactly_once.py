@@ -117,3 +117,17 @@ def test_one_registration_of_a_tool_is_reported_when_several_start(author, defin
     assert len(registered) == 1
     left = author.json("wallet", "show")["balance_mist"]
     assert left == before - 1_000_000_000 - registered[0]["cost_mist"]
+
+
+def test_one_leader_of_a_name_is_registered_when_several_start(author, chain):
+    chain.fund(author.wallet.signer().address, 40 * 10**9)
+    command = ("leader", "register", "--name", "lee", "--yes", "--json")
+    ended = [author.process(*command) for _ in range(PROCESSES)]
+    outputs = [(*each.communicate(timeout=300), each.returncode) for each in ended]
+    assert {code for _, _, code in outputs} == {0}, outputs
+    found = [json.loads(out) for out, _, _ in outputs]
+    assert len({each["leader"] for each in found}) == 1
+    assert len([each for each in found if each["digest"] is not None]) == 1
+    own = author.json("wallet", "show")["address"]
+    owned = [each for each in author.json("leader", "list") if each["owner"] == own]
+    assert [each["name"] for each in owned] == ["lee"]

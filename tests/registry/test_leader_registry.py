@@ -90,6 +90,15 @@ async def test_a_registry_that_accepts_nothing_takes_no_leader(leaders, leader_a
     assert caught.value.code == "not_accepting"
 
 
+async def test_a_leader_is_not_registered_after_another_one_that_the_caller_did_not_see(leaders):
+    length = (await leaders.state()).length
+    await leaders.register("first", expected_length=length)
+    with pytest.raises(NotNowError) as refused:
+        await leaders.register("first", expected_length=length)
+    assert refused.value.code == "leaders_changed"
+    assert [each.name for each in await leaders.list()] == ["first"]
+
+
 async def test_a_dry_run_registers_nothing(leaders):
     sent, _ = await leaders.rehearsal().register("first")
     assert isinstance(sent, Simulated)

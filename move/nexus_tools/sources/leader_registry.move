@@ -17,6 +17,8 @@ use sui::event;
 const EInvalidSettings: u64 = 0;
 /// The registry takes no new leaders and no new invocations at present: try again later.
 const ENotAccepting: u64 = 1;
+/// Another leader was registered since: look at the leaders again.
+const ELeadersChanged: u64 = 2;
 
 // === Constants ===
 
@@ -217,6 +219,12 @@ public fun check_version(self: &LeaderRegistry) { self.version.check() }
 /// Aborts with `ENotAccepting` if there are to be no new leaders and invocations.
 public fun check_accepting(self: &LeaderRegistry) {
     assert!(self.settings.accepting, ENotAccepting);
+}
+
+/// Aborts with `ELeadersChanged` unless exactly `length` leaders were ever registered. An owner that
+/// looked at all of them calls it before `leader::register`, to register none a second time.
+public fun check_length(self: &LeaderRegistry, length: u64) {
+    assert!(self.length == length, ELeadersChanged);
 }
 
 // === Package functions ===

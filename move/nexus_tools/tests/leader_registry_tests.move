@@ -38,6 +38,22 @@ fun registry_that_accepts_nothing_takes_no_new_leader() {
     runner.end();
 }
 
+#[test]
+fun who_has_looked_at_all_leaders_registers_one() {
+    let mut runner = test_runner::start();
+    runner.register_leader(LEE);
+    runner.tx!(MAX, |_, leaders, _, _| leaders.check_length(1));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::ELeadersChanged)]
+fun who_has_not_looked_at_the_newest_leader_registers_none() {
+    let mut runner = test_runner::start();
+    runner.register_leader(LEE);
+    runner.tx!(LEE, |_, leaders, _, _| leaders.check_length(0));
+    runner.end();
+}
+
 // === Fees ===
 
 #[test]

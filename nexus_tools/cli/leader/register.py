@@ -13,7 +13,10 @@ from nexus_tools.cli.signing_key import read_public_key
 from nexus_tools.errors import NotNowError
 
 if TYPE_CHECKING:
+    from nexus_tools.package import Sent
     from nexus_tools.package.move.leader import Leader
+    from nexus_tools.registry import LeaderRegistry
+    from nexus_tools.sui.address import Address
 
 
 @click.command()
@@ -53,34 +56,41 @@ async def command(
 
     Its owner is the key that signs. Workers are the keys that lie on machines: they close
     invocations for the fees, and can do nothing else. If the key owns a leader of this name
-    already, nothing is registered.
+    already, nothing is registered, even if another process registers it at the same moment.
     """
     known_as = name or session.settings.locate_account(session.wallet_name).what.alias
     public_keys = [read_public_key(key) for key in keys]
     addresses = [session.address_of(worker) for worker in workers] or [session.own_address()]
     async with session.nexus() as nexus:
         leaders = nexus.leaders
-        owned = await leaders.owned_by(session.own_address())
-        for found in owned:
-            if found.name == known_as:
-                _report_existing(session, found)
-                return
-        settings = await leaders.settings()
-        locked_mist = settings.collateral_mist if collateral is None else collateral
-        terms = terms_in_words(locked_mist, settings)
-        sent, leader = await carry_out(
-            session,
-            leaders,
-            lambda service: service.register(
-                known_as,
-                workers=addresses,
-                keys=public_keys,
-                activate=not inactive,
-                collateral_mist=locked_mist,
-                max_delay_ms=settings.unregister_delay_ms,
-            ),
-            question=lambda _: f"{_besides(owned)}Register the leader {known_as}: {terms}?",
-        )
+        while True:
+            state = await leaders.state()
+            owned = await leaders.owned_by(session.own_address())
+            for found in owned:
+                if found.name == known_as:
+                    _report_existing(session, found)
+                    return
+            settings = state.settings
+            locked_mist = settings.collateral_mist if collateral is None else collateral
+            terms = terms_in_words(locked_mist, settings)
+            try:
+                sent, leader = await _register(
+                    session,
+                    leaders,
+                    f"{_besides(owned)}Register the leader {known_as}: {terms}?",
+                    name=known_as,
+                    workers=addresses,
+                    keys=public_keys,
+                    activate=not inactive,
+                    collateral_mist=locked_mist,
+                    max_delay_ms=settings.unregister_delay_ms,
+                    expected_length=state.length,
+                )
+                break
+            except NotNowError as error:
+                # Another process may have registered the same leader: look again.
+                if error.code != "leaders_changed":
+                    raise
     if owned and session.yes:
         session.output.warn(f"{_besides(owned)}Name one of them with --leader from now on")
     record = {
@@ -95,6 +105,17 @@ async def command(
     if not session.dry_run:
         command = run_command(session, session.wallet_option(addresses[0]))
         session.output.note(f"`{command}` lets it work")
+
+
+async def _register(
+    session: Session, leaders: "LeaderRegistry", question: str, **terms: Any
+) -> "tuple[Sent, Address]":
+    return await carry_out(
+        session,
+        leaders,
+        lambda service: service.register(**terms),
+        question=lambda _: question,
+    )
 
 
 def _report_existing(session: Session, leader: "Leader") -> None:

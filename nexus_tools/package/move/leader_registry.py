@@ -31,7 +31,10 @@ ENotAccepting = MoveError(
     "The registry takes no new leaders and no new invocations at present: try again later.",
     1,
 )
-ERRORS: tuple[MoveError, ...] = (EInvalidSettings, ENotAccepting)
+ELeadersChanged = MoveError(
+    "ELeadersChanged", "Another leader was registered since: look at the leaders again.", 2
+)
+ERRORS: tuple[MoveError, ...] = (EInvalidSettings, ENotAccepting, ELeadersChanged)
 
 
 class LeaderSettingsChanged(MoveStruct, frozen=True):
@@ -365,4 +368,23 @@ def check_accepting(
     """Aborts with `ENotAccepting` if there are to be no new leaders and invocations."""
     builder.move_call(
         package.id, "leader_registry", "check_accepting", [_inputs.read(builder, leader_registry)]
+    )
+
+
+def check_length(
+    builder: TransactionBuilder,
+    package: Package,
+    leader_registry: ObjectInput,
+    length: int | Argument,
+) -> None:
+    """Aborts with `ELeadersChanged` unless exactly `length` leaders were ever registered.
+
+    An owner that looked at all of them calls it before `leader::register`, to register none a
+    second time.
+    """
+    builder.move_call(
+        package.id,
+        "leader_registry",
+        "check_length",
+        [_inputs.read(builder, leader_registry), _inputs.pure(builder, _bcs.u64, length)],
     )
