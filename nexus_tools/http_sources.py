@@ -6,6 +6,7 @@ its requests count as its own, and only `Host` shows the foreign name.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Self
 from urllib.parse import urlsplit
@@ -36,7 +37,7 @@ class AllowedSources(Struct, frozen=True):
 
     def refusal(self, host: str | None, origin: str | None) -> str | None:
         """Return why a request with these headers is refused and how to allow it, or None."""
-        if not self._allows_host((host or "").lower()):
+        if not self.allows_host((host or "").lower()):
             shown = one_line(host or "", _MAX_SHOWN)
             return (
                 f"the host {shown!r} is not allowed: use the address 127.0.0.1,"
@@ -50,7 +51,8 @@ class AllowedSources(Struct, frozen=True):
             )
         return None
 
-    def _allows_host(self, host: str) -> bool:
+    def allows_host(self, host: str) -> bool:
+        """Return whether requests with this header `Host`, in lower case, are served."""
         name = _name(f"//{host}")
         return name is not None and (
             host in self.hosts or name in self.hosts or is_loopback(name) or _is_address(name)
@@ -59,6 +61,18 @@ class AllowedSources(Struct, frozen=True):
     def _allows_origin(self, origin: str) -> bool:
         name = _name(origin)
         return origin in self.origins or (name is not None and is_loopback(name))
+
+
+_UNNAMED = AllowedSources()
+
+
+@lru_cache(64)
+def is_local(host: str) -> bool:
+    """Return whether a header `Host` names this machine by an address, or by a loopback name.
+
+    A server on the loopback that nobody gave a name refuses all others: they come from web pages.
+    """
+    return _UNNAMED.allows_host(host.lower())
 
 
 def is_loopback(name: str) -> bool:

@@ -5,12 +5,15 @@ from contextlib import asynccontextmanager
 from ipaddress import ip_address
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.errors import UsageError
+from nexus_tools.http_sources import is_local
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.logs import get_logger
 
@@ -56,8 +59,10 @@ async def not_ready(port: int, problem: str, host: str = "127.0.0.1") -> AsyncIt
 
 
 @asynccontextmanager
-async def serve_health(app: Starlette, port: int, host: str = "127.0.0.1") -> AsyncIterator[int]:
+async def serve_health(app: ASGIApp, port: int, host: str = "127.0.0.1") -> AsyncIterator[int]:
     """Serve on a port, which is given, of an IP address; signals stay with the caller.
+
+    On the loopback a web page whose own name resolves to this machine cannot read the responses.
 
     Raises `UsageError` with code `health_port_taken`.
     """
@@ -66,7 +71,23 @@ async def serve_health(app: Starlette, port: int, host: str = "127.0.0.1") -> As
     except UsageError as error:
         message = f"port {port} for health and metrics cannot be used: {error.message}"
         raise UsageError("health_port_taken", message, hint=error.hint) from error
-    if not ip_address(host).is_loopback:
+    if ip_address(host).is_loopback:
+        app = _LocalOnly(app)
+    else:
         _log.warning("health_is_public", url=url_of(listener), why=_PUBLIC)
     async with embedded(app, listener, lifespan="off"):
         yield listener.getsockname()[1]
+
+
+class _LocalOnly:
+    """ASGI middleware that answers requests for a foreign host name with 421 (RFC 9110)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        app = self._app
+        if scope["type"] == "http" and not is_local(Headers(scope=scope).get("host", "")):
+            app = PlainTextResponse("use the address 127.0.0.1 as the host", 421)
+        await app(scope, receive, send)

@@ -100,6 +100,7 @@ class Problem(Enum):
     BODY_TIMED_OUT = ("body_timed_out", HTTPStatus.REQUEST_TIMEOUT)
     ALREADY_RUNNING = ("already_running", HTTPStatus.CONFLICT)
     BODY_TOO_LARGE = ("body_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    HOST_NOT_ALLOWED = ("host_not_allowed", HTTPStatus.MISDIRECTED_REQUEST)
     MEDIA_TYPE_UNSUPPORTED = ("media_type_unsupported", HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
     ENCODING_UNSUPPORTED = ("encoding_unsupported", HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
     JSON_INVALID = ("json_invalid", HTTPStatus.UNPROCESSABLE_ENTITY)

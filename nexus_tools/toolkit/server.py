@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.http_sources import is_local
 from nexus_tools.logs import get_logger
 from nexus_tools.tool import (
     Problem,
@@ -38,6 +39,11 @@ Lifespan = Callable[["ToolServer"], AbstractAsyncContextManager[None]]
 _log = get_logger("nexus_tools.toolkit")
 
 _HEALTH_TIMEOUT_S = 5.0
+
+_FOREIGN_HOST = (
+    "this server is on the loopback: use its address as the host, or start it with its public URL"
+    " (`--public-url`)"
+)
 
 
 class ToolServer:
@@ -64,6 +70,7 @@ class ToolServer:
         self.tools = _by_path(tools)
         self._public_url = public_url
         self._root_url = public_url
+        self._is_local = False
         self._lifespan = lifespan
         self._slots = Slots(limits or Limits())
         self._slots.is_open = lifespan is None
@@ -103,9 +110,12 @@ class ToolServer:
     def reached_at(self, url: str | None) -> None:
         """Be told where the root is reached, for a server without a public URL.
 
-        Raises `public_url_missing` if there is none at all, and signatures are to be verified.
+        With a URL it is reached from this machine alone: a web page whose own name resolves to this
+        machine is refused then. Raises `public_url_missing` if there is none at all, and signatures
+        are to be verified.
         """
         self._root_url = self._public_url or url
+        self._is_local = self._public_url is None and url is not None
         self._set_gates(self._root_url)
 
     def _set_gates(self, root_url: str | None) -> None:
@@ -143,6 +153,10 @@ class ToolServer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request; the hot path goes around the router."""
+        if self._is_local and scope["type"] == "http" and not is_local(_host_of(scope)):
+            refusal = ProblemError(Problem.HOST_NOT_ALLOWED, _FOREIGN_HOST)
+            await _response(refusal.response())(scope, receive, send)
+            return
         if scope["type"] == "http" and scope["method"] == "POST":
             path: str = scope["path"]
             endpoint = self._invoke.get(path.removeprefix(scope.get("root_path", "")))
@@ -302,6 +316,12 @@ def _http_problem(_: Request, error: Exception) -> HttpResponse:
 
 def _unexpected(_: Request, __: Exception) -> HttpResponse:
     return _response(ProblemError(Problem.SERVER_BROKE, "the server broke").response())
+
+
+def _host_of(scope: Scope) -> str:
+    return next(
+        (value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), ""
+    )
 
 
 # --- Under which address a server was reached, for the `url` in `/meta`

@@ -28,6 +28,19 @@ async def test_a_leader_with_problems_is_alive_and_not_ready():
         assert json.loads(response.content)["problems"] == problems
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+async def test_a_page_whose_name_was_made_to_lead_here_reads_nothing(path):
+    async with (
+        serve_health(health_app(dict, LeaderMetrics()), 0) as port,
+        httpx.AsyncClient() as http,
+    ):
+        url = f"http://127.0.0.1:{port}{path}"
+        refused = await http.get(url, headers={"host": f"evil.example:{port}"})
+        assert (refused.status_code, "nexus" in refused.text) == (421, False)
+        for host in ("localhost", "127.0.0.1", "[::1]"):
+            assert (await http.get(url, headers={"host": f"{host}:{port}"})).status_code == 200
+
+
 async def test_metrics_are_in_the_text_format_of_prometheus():
     metrics = LeaderMetrics()
     metrics.assigned.labels("primary").inc(3)

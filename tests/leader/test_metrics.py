@@ -36,6 +36,40 @@ def test_the_text_is_what_was_asked_for(metrics, accept, parse):
     assert samples[("nexus_leader_tool_calls_total", ("tool", "a.b.c@1"))] == 1
 
 
+HOSTILE = (
+    'a"} 1\nnexus_leader_active 99\nx{y="',
+    "a\\",
+    'a\\"',
+    "a\r\nb",
+    "a\x00\x1b[31m",
+    "a\u2028\u2029\u0085b",
+    "{}",
+    "é🙂\u202e",
+    "",
+)
+
+
+@pytest.mark.parametrize(("accept", "parse"), [("", prometheus), (OPEN_METRICS, open_metrics)])
+@pytest.mark.parametrize("name", HOSTILE, ids=ascii)
+def test_no_name_breaks_the_text(accept, parse, name):
+    metrics = LeaderMetrics()
+    with metrics.tool_call(name):
+        pass
+    metrics.by_tool.closed(name, name)
+    metrics.fetched.labels(name, "fetched").inc()
+    metrics.executions_ended.labels(name).inc()
+    text, _ = metrics.render(accept)
+    samples = [sample for family in parse(text.decode()) for sample in family.samples]
+    assert [each.value for each in samples if each.name == "nexus_leader_active"] == [0]
+    for label, sample in (
+        ("tool", "nexus_leader_tool_calls_total"),
+        ("outcome", "nexus_leader_tool_invocations_closed_total"),
+        ("storage", "nexus_leader_values_fetched_total"),
+        ("status", "nexus_leader_executions_ended_total"),
+    ):
+        assert name in [each.labels[label] for each in samples if each.name == sample]
+
+
 def test_names_are_as_prometheus_wants_them(metrics):
     """prometheus.io/docs/practices/naming: one prefix, base units, totals for counters, help."""
     for family in prometheus(metrics.render()[0].decode()):

@@ -12,6 +12,7 @@ import structlog
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import Identity, KnownKeys, SigningKey, sign_request
 from nexus_tools.toolkit import MemoryNonces, Signatures, ToolServer, run, serving
+from nexus_tools.toolkit.testing import client
 
 PROGRAM = """
 import sys
@@ -144,6 +145,31 @@ async def test_a_server_of_an_authors_own_is_served_within_a_program(add):
         assert (await http.get(f"{url}/meta")).json()[
             "url"
         ] == f"https://tools.example.com/{add.fqn}"
+
+
+@pytest.mark.anyio
+async def test_a_page_whose_name_was_made_to_lead_here_calls_no_tool(add):
+    async with serving(add) as url, httpx.AsyncClient() as http:
+        port = url.rpartition(":")[2]
+        invoke = ("POST", f"{url}/invoke", {"a": 1, "b": 2})
+        for method, place, ports in (invoke, ("GET", f"{url}/meta", None)):
+            foreign = {"host": f"evil.example:{port}"}
+            refused = await http.request(method, place, json=ports, headers=foreign)
+            assert (refused.status_code, refused.json()["code"]) == (421, "host_not_allowed")
+            assert "--public-url" in refused.json()["detail"]
+            for host in ("127.0.0.1", "localhost", "[::1]"):
+                local = {"host": f"{host}:{port}"}
+                response = await http.request(method, place, json=ports, headers=local)
+                assert response.status_code == 200
+
+
+@pytest.mark.anyio
+async def test_a_proxy_names_a_server_with_a_public_url_as_it_likes(add):
+    server = ToolServer([add], public_url="https://tools.example.com")
+    server.reached_at("http://127.0.0.1:8080")
+    async with client(server) as http:
+        response = await http.get("/meta", headers={"host": "tools.internal"})
+    assert response.status_code == 200
 
 
 def test_an_interrupted_server_lets_what_runs_end(tmp_path):

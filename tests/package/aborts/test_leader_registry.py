@@ -57,6 +57,12 @@ async def register_when_nothing_is_accepted(world):
     return register_leader(world)
 
 
+@reaches("leader_registry", "ELeadersChanged")
+async def register_after_a_leader_that_was_not_seen(world):
+    world.do(calls.leader_registry.check_length, 0)
+    return world.leader
+
+
 # --- leader
 
 
