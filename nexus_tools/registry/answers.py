@@ -25,12 +25,20 @@ class OutputInvalidError(ValidationError):
         self.invocation = invocation.id
         self.answer = answer
         place = str(invocation.id)
+        what = f"the answer {answer.variant[:80]!r} of {invocation.fqn}"
+        breach = "breaks the tool's output schema"
+        if problem.code == "schema_invalid":
+            breach = "cannot be checked"
         super().__init__(
             "output_invalid",
-            f"the answer {answer.variant[:80]!r} of {invocation.fqn} breaks the tool's output"
-            f" schema: {problem.message}",
+            f"{what} {breach}: {problem.message}",
             hint=f"Do not use the answer. `nexus-tools tool outcome {place}` shows it.",
-            details={"invocation": place, "variant": answer.variant, **problem.details},
+            details={
+                "invocation": place,
+                "variant": answer.variant,
+                "schema": "output",
+                **problem.details,
+            },
         )
 
 

@@ -49,6 +49,7 @@ from nexus_tools.tool.schema import (
     MAX_PORTS,
     check_input_schema,
     check_output_schema,
+    naming_schema,
     variants,
 )
 from nexus_tools.tool.schema_document import (
@@ -173,6 +174,7 @@ __all__ = [
     "linear_time",
     "measure",
     "mismatch_error",
+    "naming_schema",
     "outcome_bytes",
     "parse_json",
     "parse_public_key",

@@ -199,7 +199,7 @@ def _schema(
     except ValidationError as error:
         raise ValidationError(
             error.code,
-            f"{name}: {error.message}",
+            error.message,
             hint=error.hint,
             details={"field": name, **error.details},
         ) from error

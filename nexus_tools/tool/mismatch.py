@@ -11,14 +11,20 @@ _MAX_MESSAGE = 300
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One place (RFC 6901 pointer, empty for the root) and what is wrong there."""
+    """One place (RFC 6901 pointer, empty for the root) and what is wrong there.
+
+    `rule` is the pointer of the keyword of a schema that the value breaks, or empty.
+    """
 
     pointer: str
     message: str
+    rule: str = ""
 
     def as_json(self) -> dict[str, str]:
         """As it stands in the `failures` of an error's details."""
-        return {"pointer": self.pointer[:_MAX_MESSAGE], "message": self.message[:_MAX_MESSAGE]}
+        named = {"rule": self.rule[:_MAX_MESSAGE]} if self.rule else {}
+        shown = {"pointer": self.pointer[:_MAX_MESSAGE], "message": self.message[:_MAX_MESSAGE]}
+        return shown | named
 
 
 def mismatch_error(code: str, what: str, mismatches: Sequence[Mismatch]) -> ValidationError:

@@ -7,9 +7,11 @@ value is an object of ports. Names of ports and variants are `[a-z][a-z0-9_]*`.
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nexus_tools.errors import ValidationError
 from nexus_tools.tool.mismatch import Mismatch
 from nexus_tools.tool.schema_document import SchemaDocument, schema_error
 from nexus_tools.tool.strict_json import pointer_of
@@ -43,23 +45,36 @@ class CheckedSchema:
 
 def check_input_schema(schema: object) -> CheckedSchema:
     """The rules for inputs; `ValidationError` (`schema_invalid`) says what is broken and where."""
-    document = _bounded_document(schema)
-    _raise_if_any([*_port_rules(document, "", "the input")])
-    return _checked(document, {})
+    with naming_schema("input"):
+        document = _bounded_document(schema)
+        _raise_if_any([*_port_rules(document, "", "the input")])
+        return _checked(document, {})
 
 
 def check_output_schema(schema: object) -> CheckedSchema:
     """The rules for outputs; `ValidationError` (`schema_invalid`) says what is broken and where."""
-    document = _bounded_document(schema)
-    branches = document.root.get("oneOf", [])
-    if not branches:
-        message = "there is no top-level oneOf: describe each variant as one of its branches"
-        _raise_if_any([Mismatch("", message)])
-    if document.root.get("type", "object") != "object":
-        _raise_if_any([Mismatch("/type", "an output is an object: write 'object' or nothing")])
-    found: dict[str, str] = {}
-    _raise_if_any([m for i in range(len(branches)) for m in _branch_rules(document, i, found)])
-    return _checked(document, found)
+    with naming_schema("output"):
+        document = _bounded_document(schema)
+        branches = document.root.get("oneOf", [])
+        if not branches:
+            message = "there is no top-level oneOf: describe each variant as one of its branches"
+            _raise_if_any([Mismatch("", message)])
+        if document.root.get("type", "object") != "object":
+            _raise_if_any([Mismatch("/type", "an output is an object: write 'object' or nothing")])
+        found: dict[str, str] = {}
+        _raise_if_any([m for i in range(len(branches)) for m in _branch_rules(document, i, found)])
+        return _checked(document, found)
+
+
+@contextmanager
+def naming_schema(schema: str) -> Iterator[None]:
+    """Say in errors which schema of the tool is wrong: the `input` or the `output` schema."""
+    try:
+        yield
+    except ValidationError as error:
+        message = error.message.replace("the schema is wrong", f"the {schema} schema is wrong", 1)
+        details = {"schema": schema} | error.details
+        raise ValidationError(error.code, message, hint=error.hint, details=details) from error
 
 
 def variants(output_schema: object) -> dict[str, dict[str, Any]]:

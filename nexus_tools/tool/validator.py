@@ -54,9 +54,10 @@ class InterfaceValidator:
     def check_input(self, value: Any, json_bytes: int | None = None) -> None:
         """Raise `ValidationError` (`input_invalid`) unless `value` is an input of the tool.
 
-        `details["failures"]` lists `{pointer, message}` of what is wrong. `json_bytes` says that
-        `parse_json` has read the value from a text of that size: then it need not be measured
-        where even the most that such a text can hold is checked in time.
+        `details["failures"]` lists `{pointer, message, rule}` of what is wrong: where in the value,
+        and the keyword of the schema. `json_bytes` says that `parse_json` has read the value from a
+        text of that size: then it need not be measured where even the most that such a text can
+        hold is checked in time.
         """
         self._input.check(value, "input_invalid", "the input does not match", json_bytes)
 
@@ -76,7 +77,7 @@ class OutputValidator:
         """
         if not isinstance(value, dict) or len(value) != 1:
             message = "an output is an object with exactly one member, the variant"
-            raise mismatch_error(*_OUTPUT, [Mismatch("", message)])
+            raise mismatch_error(*_OUTPUT, [Mismatch("", message, "/oneOf")])
         [(variant, ports)] = value.items()
         self.check_variant(variant)
         self._gate.check(value, *_OUTPUT, json_bytes)
@@ -87,7 +88,7 @@ class OutputValidator:
         if variant not in self.variants:
             known = ", ".join(self.variants)
             message = f"{str(variant)[:80]!r} is not a variant of the tool; it has {known}"
-            raise mismatch_error(*_OUTPUT, [Mismatch("", message)])
+            raise mismatch_error(*_OUTPUT, [Mismatch("", message, "/oneOf")])
 
 
 class _Gate:
@@ -140,7 +141,8 @@ def _in_words(error: "SchemaMismatch") -> Iterator[Mismatch]:
     """One error, or those of the alternative that got furthest into the value."""
     branches = [branch for branch in getattr(error.kind, "context", []) if branch]
     if not branches:
-        yield Mismatch(pointer_of(error.instance_path), error.message)
+        place, rule = pointer_of(error.instance_path), pointer_of(error.schema_path)
+        yield Mismatch(place, error.message, rule)
         return
     for inner in max(branches, key=lambda branch: len(branch[0].instance_path)):
         yield from _in_words(inner)

@@ -23,6 +23,7 @@ from nexus_tools.tool import (
     check_output_schema,
     definition_fields,
     example_input,
+    naming_schema,
     parse_json,
     protocol,
 )
@@ -256,9 +257,10 @@ async def _schemas(probe: Probe) -> str:
 def _checked_schema(probe: Probe, name: str, check: Callable[[object], T]) -> T:
     """What a check makes of a schema; `FailedError` names the schema, as a definition does."""
     try:
-        return check(probe.known_meta().get(name))
+        with naming_schema(name.removesuffix("_schema")):
+            return check(probe.known_meta().get(name))
     except ValidationError as error:
-        raise FailedError(f"{name}: {error.message}", error.hint) from error
+        raise FailedError(error.message, error.hint) from error
 
 
 async def _ports(probe: Probe) -> str:

@@ -269,3 +269,17 @@ def test_an_input_has_as_many_ports_as_the_registry_takes():
     assert "33 ports, 32 are allowed" in caught.value.details["failures"][0]["message"]
     del ports["port_32"]
     check_input_schema({"type": "object", "properties": ports})
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "schema"),
+    [
+        (check_input_schema, "input", {"type": "object", "properties": {"A": {}}}),
+        (check_output_schema, "output", {"type": "object"}),
+    ],
+)
+def test_an_error_names_the_schema_that_is_wrong(check, name, schema):
+    with pytest.raises(ValidationError) as caught:
+        check(schema)
+    assert caught.value.message.startswith(f"the {name} schema is wrong at ")
+    assert caught.value.details["schema"] == name

@@ -61,7 +61,8 @@ async def command(
     With --why --json: the `state`, the `check` that decided, `steps` (`what`, `at_ms`,
     `signed_by`, `leader`, `digest`), `windows` (`leader`, `begins_at_ms`, `ends_at_ms`, and what
     the leader `did`: `closed`, `missed`, `not_needed`, `has_time` or `waits`), `money` and
-    `journals`.
+    `journals`. If the answer breaks the output schema, `broken` names the `schema`, and in
+    `failures` the port (`pointer`), what is wrong (`message`) and the keyword (`rule`).
     """
     from nexus_tools.registry import OutputInvalidError
     from nexus_tools.sui.address import Address

@@ -8,7 +8,7 @@ from nexus_tools.cli.framework import Output, Session, plain
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.package.move.invocation import InvocationRequested
-    from nexus_tools.registry import History, Step
+    from nexus_tools.registry import History, OutputInvalidError, Step
     from nexus_tools.sui.address import Address
 
 _CHECKS = {
@@ -25,43 +25,76 @@ _CHECKS = {
     "overloaded": "the leader looked at what it carries already, and had no room",
 }
 _SETTLED = "the answer passed the output schema, and fits what was paid for"
+_SETTLED_AND_DELETED = (
+    "the leader checked the answer against the output schema; nobody can check it again, because"
+    " the invocation was deleted"
+)
 _EXPIRED = "every window passed, and no leader closed it"
 _OPEN = "nothing is decided: a leader still may close it"
 _OVERDUE = "every window has passed: `nexus-tools tool outcome {} --delete` brings the SUI back"
 
 
 async def explain(session: Session, nexus: "Nexus", invocation: "Address") -> None:
-    """Print what the chain's events tell, and the journals of Leaders of this user."""
+    """Print what the chain's events tell, and the journals of Leaders of this user.
+
+    Raises `output_invalid` at the end if the answer breaks the output schema of the tool.
+    """
     with session.output.progress("reading events"):
         history = await nexus.invocations.history(invocation)
         now_ms = await nexus.client.now_ms()
-    document = _document(history, now_ms) | {"journals": _journals(session, history)}
+        invalid = await _invalid(nexus, history)
+    document = _document(history, now_ms, invalid) | {"journals": _journals(session, history)}
     if session.output.as_json:
         session.output.document(document)
     else:
         _print(session.output, document, now_ms)
+    if invalid is not None:
+        raise invalid
 
 
-def _document(history: "History", now_ms: int) -> dict[str, Any]:
+async def _invalid(nexus: "Nexus", history: "History") -> "OutputInvalidError | None":
+    """Return what is wrong with an answer that is still on chain."""
+    from nexus_tools.package.move import invocation as moves
+    from nexus_tools.registry import invalid_answers
+
+    invocation = history.requested.invocation
+    if history.find(moves.InvocationSettled) is None:
+        return None
+    if history.find(moves.InvocationDeleted) is not None:
+        return None
+    found = await nexus.invocations.get(invocation)
+    return (await invalid_answers(nexus.invocations, [found])).get(invocation)
+
+
+def _document(
+    history: "History", now_ms: int, invalid: "OutputInvalidError | None"
+) -> dict[str, Any]:
     requested = history.requested
     return {
         "invocation": str(requested.invocation),
         "fqn": requested.fqn,
         "tool": str(requested.tool),
         "requester": str(requested.requester),
-        **_decided(history, now_ms),
+        **_decided(history, now_ms, invalid),
         "steps": [_step(step) for step in history.steps],
         "windows": _windows(history, now_ms),
         "money": _money(history),
     }
 
 
-def _decided(history: "History", now_ms: int) -> dict[str, Any]:
+def _decided(
+    history: "History", now_ms: int, invalid: "OutputInvalidError | None"
+) -> dict[str, Any]:
     """The state, and the check that led to it."""
     from nexus_tools.package.move import invocation as moves
 
     if settled := history.find(moves.InvocationSettled):
-        return {"state": "settled", "variant": settled.variant, "check": _SETTLED}
+        decided = {"state": "settled", "variant": settled.variant}
+        if invalid is not None:
+            broken = {name: invalid.details.get(name) for name in ("schema", "failures")}
+            return decided | {"check": invalid.message, "broken": broken}
+        is_deleted = history.find(moves.InvocationDeleted) is not None
+        return decided | {"check": _SETTLED_AND_DELETED if is_deleted else _SETTLED}
     if failed := history.find(moves.InvocationFailed):
         check = _CHECKS.get(failed.reason)
         return {"state": "failed", "reason": failed.reason, "detail": failed.detail, "check": check}
@@ -164,6 +197,12 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
     for step in document["steps"]:
         who = f"leader {step['leader']}" if step["leader"] else step["signed_by"]
         lines[step["what"]] = f"{units.utc(step['at_ms'])}, by {who}, in {step['digest']}"
+    broken = document.get("broken", {})
+    for number, failure in enumerate(broken.get("failures") or (), 1):
+        words = f"{failure['pointer'] or 'the root'}: {failure['message']}"
+        if rule := failure.get("rule"):
+            words += f", by {rule} of the {broken['schema']} schema"
+        lines[f"broken {number}"] = plain(words)
     for number, window in enumerate(document["windows"], 1):
         is_open = window["did"] in ("has_time", "waits")
         ends = units.utc(window["ends_at_ms"], now_ms if is_open else None)
