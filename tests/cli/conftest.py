@@ -359,3 +359,19 @@ def release(monkeypatch, next_package):
         monkeypatch.setattr("nexus_tools.package.load_package", lambda: package)
 
     return release
+
+
+@pytest.fixture(scope="module")
+def halving(publisher, new_home, chain, carrier, served, tmp_path_factory):
+    """The FQN of a workflow of one registered tool with a price."""
+    seller = new_home("seller", publisher)
+    chain.fund(seller.wallet.signer().address, 60 * 10**9)
+    terms = ("--price", "0.05", "--leader", carrier)
+    seller.json("tool", "register", "--url", served, "--all", *terms, "--yes")
+    kind = {"variant": "off_chain", "tool_fqn": "xyz.example.math.divide@1"}
+    ports = [{"name": "dividend"}, {"name": "divisor"}]
+    vertex = {"name": "halve", "kind": kind, "entry_ports": ports}
+    file = tmp_path_factory.mktemp("flow") / "flow.json"
+    file.write_text(json.dumps({"vertices": [vertex], "edges": []}))
+    seller.json("workflow", "publish", file, "--name", "xyz.example.halve@1", "--yes")
+    return "xyz.example.halve@1"

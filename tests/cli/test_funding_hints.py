@@ -18,22 +18,6 @@ def poor(publisher, new_home):
     return new_home("poor", publisher)
 
 
-@pytest.fixture(scope="module")
-def flow(publisher, new_home, chain, carrier, served, tmp_path_factory):
-    """The FQN of a workflow of one registered tool with a price."""
-    seller = new_home("seller", publisher)
-    chain.fund(seller.wallet.signer().address, 60 * 10**9)
-    terms = ("--price", "0.05", "--leader", carrier)
-    seller.json("tool", "register", "--url", served, "--all", *terms, "--yes")
-    kind = {"variant": "off_chain", "tool_fqn": DIVIDE}
-    ports = [{"name": "dividend"}, {"name": "divisor"}]
-    vertex = {"name": "halve", "kind": kind, "entry_ports": ports}
-    file = tmp_path_factory.mktemp("flow") / "flow.json"
-    file.write_text(json.dumps({"vertices": [vertex], "edges": []}))
-    seller.json("workflow", "publish", file, "--name", "xyz.example.halve@1", "--yes")
-    return "xyz.example.halve@1"
-
-
 def works_after_its_hint(user, *command, stdin=""):
     refused = user.run(*command, "--yes", "--json", stdin=stdin)
     assert (refused.code, refused.error["code"]) == (4, "not_enough_sui")
@@ -76,25 +60,25 @@ def test_tool_register_of_many_tools_works_after_its_hint(poor, definition):
     works_after_its_hint(poor, "tool", "register", "--from-meta", "-", stdin=stdin)
 
 
-def test_tool_invoke_works_after_its_hint(poor, flow):
+def test_tool_invoke_works_after_its_hint(poor, halving):
     command = ("tool", "invoke", DIVIDE, "--input", INPUT, "--no-wait")
     assert works_after_its_hint(poor, *command)["invocation"]
 
 
-def test_tool_invoke_works_after_its_hint_when_it_waits(poor, flow, operator):
+def test_tool_invoke_works_after_its_hint_when_it_waits(poor, halving, operator):
     leader = operator.daemon("works", "leader", "run", "--allow-loopback")
     document = works_after_its_hint(poor, "tool", "invoke", DIVIDE, "--input", INPUT)
     assert document["variant"] == "ok"
     assert leader.end().code == 0
 
 
-def test_workflow_run_works_after_its_hint(poor, flow):
-    command = ("workflow", "run", flow, "--input", INPUT)
+def test_workflow_run_works_after_its_hint(poor, halving):
+    command = ("workflow", "run", halving, "--input", INPUT)
     assert works_after_its_hint(poor, *command)["execution"]
 
 
-def test_schedule_create_works_after_its_hint(poor, flow):
-    command = ("schedule", "create", flow, "--input", INPUT, "--every", "1h", "--funds", "1")
+def test_schedule_create_works_after_its_hint(poor, halving):
+    command = ("schedule", "create", halving, "--input", INPUT, "--every", "1h", "--funds", "1")
     assert works_after_its_hint(poor, *command)["funds_mist"] == 10**9
 
 

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import ip_network
+from pathlib import Path
 
 import pytest
 import structlog
@@ -57,6 +58,7 @@ from nexus_tools.package.move.invocation import (
 )
 from nexus_tools.package.move.value import Ports
 from nexus_tools.package.move.workflows import execution as moves
+from nexus_tools.private_file import write_private
 from nexus_tools.pytest_plugin import LocalnetFixture
 from nexus_tools.registry import (
     Invocations,
@@ -70,8 +72,14 @@ from nexus_tools.registry import (
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.signature import SignatureScheme
-from nexus_tools.tool import InterfaceValidator, ToolDefinition, canonical_json
-from nexus_tools.toolkit import ToolServer, Variant, tool
+from nexus_tools.tool import (
+    InterfaceValidator,
+    KnownKeys,
+    SigningKey,
+    ToolDefinition,
+    canonical_json,
+)
+from nexus_tools.toolkit import MemoryNonces, Signatures, ToolServer, Variant, serving, tool
 from nexus_tools.workflow import DEFAULT_GROUP
 
 TIMEOUT_S = 60
@@ -679,3 +687,35 @@ async def apart(prepared, tmp_path):
         async with SuiClient(own.network, key, patience=PATIENCE) as client:
             localnet = LocalnetFixture(own.network.url, None)
             yield own, tmp_path / "state", World(localnet, deployment, client, tmp_path, key)
+
+
+@dataclass(frozen=True)
+class Signing:
+    """A leader that signs its calls, the file of its key, and servers of tools that sign."""
+
+    world: World
+    leader: LeaderIdentity
+    key_file: Path
+    key: SigningKey
+    tool_key: SigningKey
+
+    @asynccontextmanager
+    async def serving(self, *tools):
+        """Serve and register tools whose answers the chain wants signed."""
+        leaders = KnownKeys({str(self.leader.id): [self.key.public_key]})
+        signatures = Signatures(leaders=leaders, nonces=MemoryNonces(), key=self.tool_key)
+        terms = {"keys": (self.tool_key.public_key,), "requires_signed_outcome": True}
+        async with serving(ToolServer(tools, signatures=signatures)) as url:
+            for each in tools:
+                await self.world.register_tool(each.definition(f"{url}/{each.fqn}"), **terms)
+            yield
+
+
+@pytest.fixture
+async def signing(world, tmp_path):
+    leader, key = await world.new_leader(), SigningKey.new()
+    async with world.client_of(leader.key) as client:
+        await LeaderRegistry(client, world.deployment).add_key(leader.id, key.public_key)
+    path = tmp_path / "key.pem"
+    write_private(path, key.to_pem())
+    return Signing(world, leader, path, key, SigningKey.new())

@@ -11,10 +11,8 @@ from nexus_tools.package.move.invocation import (
     InvocationFailed,
     InvocationRequested,
 )
-from nexus_tools.private_file import write_private
-from nexus_tools.registry import Executions, LeaderRegistry
-from nexus_tools.tool import KnownKeys, SigningKey
-from nexus_tools.toolkit import MemoryNonces, Signatures, ToolServer, Variant, serving, tool
+from nexus_tools.registry import Executions
+from nexus_tools.toolkit import ToolServer, Variant, serving, tool
 from nexus_tools.workflow import (
     DIALECT,
     Document,
@@ -27,7 +25,6 @@ from nexus_tools.workflow import (
 
 pytestmark = pytest.mark.anyio
 
-KEY, TOOL_KEY = SigningKey.new(), SigningKey.new()
 SOURCE, WRITER, READER, SMALL = (
     f"xyz.example.costs.{name}@1" for name in ("source", "writer", "reader", "small")
 )
@@ -119,21 +116,11 @@ def fanned(regions):
 
 
 @pytest.fixture
-async def signed(world, tmp_path):
+async def signed(signing):
     """A leader that signs its calls, the file of its key, and tools that sign what they answer."""
-    leader = await world.new_leader()
-    async with world.client_of(leader.key) as client:
-        await LeaderRegistry(client, world.deployment).add_key(leader.id, KEY.public_key)
-    path = tmp_path / "key.pem"
-    write_private(path, KEY.to_pem())
-    leaders = KnownKeys({str(leader.id): [KEY.public_key]})
-    signatures = Signatures(leaders=leaders, nonces=MemoryNonces(), key=TOOL_KEY)
-    terms = {"keys": (TOOL_KEY.public_key,), "requires_signed_outcome": True}
     read.clear()
-    async with serving(ToolServer([source, writer, reader], signatures=signatures)) as url:
-        for each in (source, writer, reader):
-            await world.register_tool(each.definition(f"{url}/{each.fqn}"), **terms)
-        yield leader, path
+    async with signing.serving(source, writer, reader):
+        yield signing.leader, signing.key_file
 
 
 async def money(world, key):

@@ -4,10 +4,8 @@ import json
 
 import pytest
 
-from nexus_tools.private_file import write_private
-from nexus_tools.registry import Executions, LeaderRegistry
-from nexus_tools.tool import KnownKeys, SigningKey
-from nexus_tools.toolkit import MemoryNonces, Signatures, ToolServer, Variant, serving, tool
+from nexus_tools.registry import Executions
+from nexus_tools.toolkit import Variant, tool
 from nexus_tools.workflow import (
     DIALECT,
     Default,
@@ -21,7 +19,6 @@ from nexus_tools.workflow import (
 
 pytestmark = pytest.mark.anyio
 
-KEY, TOOL_KEY = SigningKey.new(), SigningKey.new()
 SPLIT, COUNT, SUM = (f"xyz.example.signed.{name}@1" for name in ("split", "count", "sum"))
 
 
@@ -72,28 +69,11 @@ FLOW = Document(
 )
 
 
-@pytest.fixture
-async def signing_leader(world, tmp_path):
-    """A leader that signs its calls, and the file of its key."""
-    leader = await world.new_leader()
-    async with world.client_of(leader.key) as client:
-        await LeaderRegistry(client, world.deployment).add_key(leader.id, KEY.public_key)
-    path = tmp_path / "key.pem"
-    write_private(path, KEY.to_pem())
-    return leader, path
-
-
-async def test_signed_answers_to_values_of_every_kind_are_settled(world, signing_leader):
+async def test_signed_answers_to_values_of_every_kind_are_settled(world, signing):
     """An entry value, a default, an element, a gathered list, and a list by reference."""
-    leader, key = signing_leader
-    leaders = KnownKeys({str(leader.id): [KEY.public_key]})
-    signatures = Signatures(leaders=leaders, nonces=MemoryNonces(), key=TOOL_KEY)
-    terms = {"keys": (TOOL_KEY.public_key,), "requires_signed_outcome": True}
-    async with serving(ToolServer([split, count, total], signatures=signatures)) as url:
-        for each in (split, count, total):
-            await world.register_tool(each.definition(f"{url}/{each.fqn}"), **terms)
+    async with signing.serving(split, count, total):
         workflow = await world.publish(FLOW)
-        async with world.running(leader, signing_key=key):
+        async with world.running(signing.leader, signing_key=signing.key_file):
             execution = await world.begin(workflow, {"split": {"text": "to be or not"}})
             ended = await world.ended(execution)
     state = await Executions(world.client, world.deployment).state(execution)
@@ -103,27 +83,23 @@ async def test_signed_answers_to_values_of_every_kind_are_settled(world, signing
 
 
 async def test_a_detail_with_quotes_is_the_same_for_the_chain_and_for_the_leader(
-    world, signing_leader, serve_bytes, respond
+    world, signing, serve_bytes, respond
 ):
     """A tool has its words in a failure: with any of them, who handles it can be settled."""
-    leader, key = signing_leader
     said = 'it has "1" \\ 2 > 1 KB\x7f'
     problem = json.dumps({"code": "output_too_large", "detail": said}).encode()
     broken = await serve_bytes(respond(422, problem))
     await world.register_tool(split.definition(broken.url))
-    leaders = KnownKeys({str(leader.id): [KEY.public_key]})
-    signatures = Signatures(leaders=leaders, nonces=MemoryNonces(), key=TOOL_KEY)
-    terms = {"keys": (TOOL_KEY.public_key,), "requires_signed_outcome": True}
     wanted = Document(
         (Vertex("split", SPLIT, entry_ports=("text",)), Vertex("count", COUNT)),
         (edge("split._err_eval.detail", "count.word"),),
         defaults=(Default(InputPort("count", "more"), 0),),
         dialect=DIALECT,
     )
-    async with serving(ToolServer([count], signatures=signatures)) as url:
-        await world.register_tool(count.definition(f"{url}/{COUNT}"), **terms)
+    async with signing.serving(count):
         workflow = await world.publish(wanted)
-        async with world.running(leader, signing_key=key, check_meta=False):
+        leader, key_file = signing.leader, signing.key_file
+        async with world.running(leader, signing_key=key_file, check_meta=False):
             ended = await world.ended(await world.begin(workflow, {"split": {"text": "a"}}))
     state = await Executions(world.client, world.deployment).state(ended.execution)
     assert ended.status == "completed", state.failures
