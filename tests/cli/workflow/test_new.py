@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from nexus_tools.workflow import lint, read_document
@@ -24,29 +26,29 @@ def test_a_file_is_a_document_that_breaks_no_rule(home, tmp_path):
 
 
 def test_a_program_makes_the_same_workflow(home, tmp_path):
-    path = tmp_path / "greetings_program.py"
+    path = tmp_path / "greetings.py"
     home.json("workflow", "new", path)
     assert home.run("workflow", "validate", path, "--strict").code == 0
     folder = tmp_path / "greetings"
     home.json("workflow", "new", folder)
-    given = ("--input", "names=Ada, ,Grace", "--tools", folder / "tools.py")
+    given = ("--input", "text=one, ,two", "--tools", folder / "tools.py")
     for workflow in (path, folder / "workflow.json"):
         document = home.json("workflow", "simulate", workflow, *given)
-        assert [each["value"] for each in document["results"]] == ["Hello, Ada! Hello, Grace!"]
+        assert [each["value"] for each in document["results"]] == ["ONE TWO"]
 
 
 def test_the_stubs_of_a_project_are_for_its_workflow(home, tmp_path):
     folder = tmp_path / "greetings"
     home.json("workflow", "new", folder)
-    given = ("--input", "names=x", "--stubs", folder / "stubs.json")
+    given = ("--input", "text=x", "--stubs", folder / "stubs.json")
     document = home.json("workflow", "simulate", folder / "workflow.json", *given)
-    assert [each["value"] for each in document["results"]] == ["Hello, Ada! Hello, Grace!"]
+    assert [each["value"] for each in document["results"]] == ["ONE TWO"]
     assert document["made_up"] == []
 
 
 def test_the_next_command_is_named(home, tmp_path):
     result = home.run("workflow", "new", tmp_path / "flow.json")
-    expected = f"nexus-tools workflow simulate {tmp_path / 'flow.json'} --input names=Ada,Grace"
+    expected = f"nexus-tools workflow simulate {tmp_path / 'flow.json'} --input text=one,two"
     assert result.stderr.splitlines()[-1] == f"next: {expected}"
 
 
@@ -60,3 +62,22 @@ def test_what_is_there_is_left_alone(home, tmp_path, name, code):
     assert home.fails("workflow", "new", tmp_path / name) == (2, code)
     assert (tmp_path / "flow.json").read_text() == "mine"
     assert [path.name for path in (tmp_path / "f").iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("place", "label"),
+    [
+        ("weather", "weather"),
+        ("weather.json", "weather"),
+        ("weather.py", "weather"),
+        ('My "Weather"', "my-weather"),
+        ("1st", "example"),
+        ("w", "example"),
+    ],
+)
+def test_a_new_workflow_has_the_name_that_was_given(home, tmp_path, place, label):
+    document = home.json("workflow", "new", tmp_path / place)
+    written = [Path(each).read_text() for each in document["files"]]
+    assert not [text for text in written if "greet" in text.lower()]
+    assert [text for text in written if f"xyz.example.{label}.change@1" in text]
+    assert home.run("workflow", "validate", document["workflow"], "--strict").code == 0
