@@ -1,7 +1,7 @@
 """`nexus-tools leader register`: a leader, and who works for it."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -61,36 +61,12 @@ async def command(
     known_as = name or session.settings.locate_account(session.wallet_name).what.alias
     public_keys = [read_public_key(key) for key in keys]
     addresses = [session.address_of(worker) for worker in workers] or [session.own_address()]
+    terms = {"workers": addresses, "keys": public_keys, "activate": not inactive}
     async with session.nexus() as nexus:
-        leaders = nexus.leaders
-        while True:
-            state = await leaders.state()
-            owned = await leaders.owned_by(session.own_address())
-            for found in owned:
-                if found.name == known_as:
-                    _report_existing(session, found)
-                    return
-            settings = state.settings
-            locked_mist = settings.collateral_mist if collateral is None else collateral
-            terms = terms_in_words(locked_mist, settings)
-            try:
-                sent, leader = await _register(
-                    session,
-                    leaders,
-                    f"{_besides(owned)}Register the leader {known_as}: {terms}?",
-                    name=known_as,
-                    workers=addresses,
-                    keys=public_keys,
-                    activate=not inactive,
-                    collateral_mist=locked_mist,
-                    max_delay_ms=settings.unregister_delay_ms,
-                    expected_length=state.length,
-                )
-                break
-            except NotNowError as error:
-                # Another process may have registered the same leader: look again.
-                if error.code != "leaders_changed":
-                    raise
+        registered = await _register_once(session, nexus.leaders, known_as, collateral, terms)
+    if registered is None:
+        return
+    sent, leader, locked_mist, owned = registered
     if owned and session.yes:
         session.output.warn(f"{_besides(owned)}Name one of them with --leader from now on")
     record = {
@@ -107,13 +83,61 @@ async def command(
         session.output.note(f"`{command}` lets it work")
 
 
+class _Registered(NamedTuple):
+    """A new leader, and those that its owner had before."""
+
+    sent: "Sent"
+    leader: "Address"
+    locked_mist: int
+    owned: "Sequence[Leader]"
+
+
+async def _register_once(
+    session: Session,
+    leaders: "LeaderRegistry",
+    name: str,
+    collateral: int | None,
+    terms: "Mapping[str, Any]",
+) -> _Registered | None:
+    """Register a leader, unless the wallet owns one of this name, which is reported."""
+    while True:
+        state = await leaders.state()
+        owned = await leaders.owned_by(session.own_address())
+        for found in owned:
+            if found.name == name:
+                _report_existing(session, found)
+                return None
+        settings = state.settings
+        locked_mist = settings.collateral_mist if collateral is None else collateral
+        in_words = terms_in_words(locked_mist, settings)
+        wanted = {
+            **terms,
+            "collateral_mist": locked_mist,
+            "max_delay_ms": settings.unregister_delay_ms,
+            "expected_length": state.length,
+        }
+        question = f"{_besides(owned)}Register the leader {name}: {in_words}?"
+        try:
+            sent, leader = await _register(session, leaders, name, wanted, question)
+        except NotNowError as error:
+            # Another process may have registered the same leader: look again.
+            if error.code != "leaders_changed":
+                raise
+        else:
+            return _Registered(sent, leader, locked_mist, owned)
+
+
 async def _register(
-    session: Session, leaders: "LeaderRegistry", question: str, **terms: Any
+    session: Session,
+    leaders: "LeaderRegistry",
+    name: str,
+    terms: "Mapping[str, Any]",
+    question: str,
 ) -> "tuple[Sent, Address]":
     return await carry_out(
         session,
         leaders,
-        lambda service: service.register(**terms),
+        lambda service: service.register(name, **terms),
         question=lambda _: question,
     )
 
