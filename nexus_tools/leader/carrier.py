@@ -105,7 +105,7 @@ class Carrier:
             called = await self._call_on_chain(assignment, invocation, tool)
             if isinstance(called, End):
                 return called
-            outcome = await self._known(assignment, called)
+            outcome = await self._decided(assignment, called)
         elif outcome is None:
             outcome = await self._outcome(assignment, invocation, tool)
         if outcome is None:
@@ -167,6 +167,10 @@ class Carrier:
         result = await self._call(assignment, invocation, tool, left_ms / 1000)
         if result is None:
             result = Declined(failure(FailureReason.OVERLOADED, _NO_TIME))
+        return await self._decided(assignment, result)
+
+    async def _decided(self, assignment: Assignment, result: Outcome | Declined) -> Outcome | None:
+        """What is written on chain; None if the next leader may still get an answer."""
         if not isinstance(result, Declined):
             return await self._known(assignment, result)
         if assignment.is_last:
@@ -191,7 +195,7 @@ class Carrier:
 
     async def _call_on_chain(
         self, assignment: Assignment, found: FoundInvocation, tool: FoundTool
-    ) -> End | Failure:
+    ) -> End | Failure | Declined:
         """Call the tool's function, which closes the invocation; or why it does not work."""
         run = await self._run(found.invocation)
         if isinstance(run, Failure):
@@ -200,7 +204,7 @@ class Carrier:
         if isinstance(interface, Failure):
             return interface
         fee = await self._on_chain_calls.call(found, tool, interface.definition)
-        if isinstance(fee, Failure):
+        if isinstance(fee, Failure | Declined):
             return fee
         await self._close(assignment, Closed.SETTLED)
         return End(Closed.SETTLED, fee_mist=fee)

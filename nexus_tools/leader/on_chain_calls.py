@@ -15,7 +15,7 @@ from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closing import floor_mist
 from nexus_tools.leader.execution_accounts import ExecutionAccounts
-from nexus_tools.leader.judgement import failure
+from nexus_tools.leader.judgement import Declined, failure
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.step_costs import affordable, cost_mist
 from nexus_tools.leader.transaction_sender import TransactionSender
@@ -136,7 +136,7 @@ class OnChainCalls:
 
     async def call(
         self, invocation: FoundInvocation, tool: FoundTool, definition: ToolDefinition
-    ) -> int | Failure:
+    ) -> int | Failure | Declined:
         """Close an invocation by a call; the fee in MIST, or why its function does not work.
 
         Raises `UnreachableError`, or what keeps the workers from sending.
@@ -144,7 +144,7 @@ class OnChainCalls:
         assert definition.function is not None
         if self._clock.now_ms() < self._shunned_until_ms.get(tool.tool.id, 0):
             detail = "this leader lost gas to the tool, and calls it no more for a day"
-            return failure(FailureReason.REFUSED, detail)
+            return Declined(failure(FailureReason.REFUSED, detail))
         call = await self._prepared(invocation, tool, definition)
         return call if isinstance(call, Failure) else await self._carry_out(call)
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from nexus_tools.leader.attempts import Attempts
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.judgement import Declined
 from nexus_tools.leader.on_chain_calls import OnChainCalls
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.package.move.invocation import Invocation
@@ -72,7 +73,7 @@ class WaitingCalls:
         if self._clock.now_ms() < due_ms:
             return due_ms
         called = await self._calls.call(found, registered, interface.definition)
-        return self._clock.now_ms() if isinstance(called, Failure) else None
+        return self._clock.now_ms() if isinstance(called, Failure | Declined) else None
 
     def _due_ms(
         self, invocation: Invocation, function: MoveFunction, inputs: Mapping[str, int]

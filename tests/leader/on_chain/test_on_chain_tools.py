@@ -150,10 +150,9 @@ async def test_a_stranger_cannot_register_a_tool_for_the_function_of_another(wor
     assert error.value.code == "publisher_missing"
 
 
-async def test_a_function_that_turned_is_called_no_more_for_a_day(world, counter, monkeypatch):
-    """It works when it is simulated, and takes the leader's gas when it is executed."""
-    leader = await world.new_leader()
-    tool = await world.register_tool(counter.definition())
+@pytest.fixture
+def turns_once(counter, monkeypatch):
+    """The function works when it is simulated, and takes the gas of the first transaction."""
     send, calls = TransactionSender.send, []
 
     async def turned_before(sender, transaction):
@@ -165,6 +164,12 @@ async def test_a_function_that_turned_is_called_no_more_for_a_day(world, counter
         return executed
 
     monkeypatch.setattr(TransactionSender, "send", turned_before)
+
+
+@pytest.mark.usefixtures("turns_once")
+async def test_a_function_that_turned_is_called_no_more_for_a_day(world, counter):
+    leader = await world.new_leader()
+    tool = await world.register_tool(counter.definition())
     async with world.running(leader):
         [first] = await world.request(tool, {"n": 1})
         [closed] = await world.closed(first)
@@ -172,6 +177,21 @@ async def test_a_function_that_turned_is_called_no_more_for_a_day(world, counter
         [after] = await world.closed(second)
     assert (closed.state.reason, after.state.reason) == ("refused", "refused")
     assert await counter.total() == 0
+
+
+@pytest.mark.usefixtures("turns_once")
+async def test_a_function_that_turned_is_left_to_the_backup(world, counter, log):
+    first, second = await world.new_leader("first"), await world.new_leader("second")
+    tool = await world.register_tool(counter.definition())
+    async with world.running(first):
+        [alone] = await world.request(tool, {"n": 1}, leaders=[first.id])
+        await world.closed(alone)
+        [both] = await world.request(tool, {"n": 1}, leaders=[first.id, second.id])
+        assert (await log.wait_for("left_to_backup"))["reason"] == "refused"
+    world.localnet.advance_clock((await world.invocations.get(both)).window_ms)
+    async with world.running(second):
+        [closed] = await world.closed(both)
+    assert (closed.state.leader, await counter.total()) == (second.id, 1)
 
 
 async def test_a_leader_cannot_settle_an_on_chain_tool_by_its_word(world, counter):
