@@ -8,6 +8,7 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.collateral import terms_in_words
 from nexus_tools.cli.framework import ACCOUNT, AMOUNT, Session, carry_out, report, writes
+from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import run_command
 from nexus_tools.cli.signing_key import read_public_key
 from nexus_tools.errors import NotNowError
@@ -81,6 +82,7 @@ async def command(
             ),
             question=lambda _: f"{_besides(owned)}Register the leader {known_as}: {terms}?",
         )
+        poor = () if session.dry_run else await shortages(nexus.client, [await leaders.get(leader)])
     if owned and session.yes:
         session.output.warn(f"{_besides(owned)}Name one of them with --leader from now on")
     record = {
@@ -94,6 +96,8 @@ async def command(
     report(session.output, sent, done, record, result=str(leader))
     if not session.dry_run:
         command = run_command(session, session.wallet_option(addresses[0]))
+        for shortage in poor:
+            session.output.warn(str(shortage))
         session.output.note(f"`{command}` lets it work")
 
 
