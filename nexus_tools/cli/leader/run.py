@@ -217,7 +217,8 @@ async def _until_workers_can_pay(session: Session, leader: "Leader", said: str) 
         if not is_told:
             is_told = True
             _log.warning("not_ready", workers=problem)
-            session.output.warn(f"{said}: {problem}")
+            if not session.output.quiet:  # the log has it already
+                session.output.warn(f"{said}: {problem}")
         await asyncio.sleep(_PAUSE_S)
 
 

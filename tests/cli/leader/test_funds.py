@@ -29,11 +29,11 @@ def test_all_commands_name_the_same_funding_and_it_suffices(poor):
     command = command_in(registered)
     assert command_in(user.run("status").stderr) == command
     assert command in user.run("doctor").stdout
-    daemon = user.daemon("is not ready", "leader", "run", "--allow-loopback")
+    daemon = user.daemon("not_ready", "leader", "run", "--allow-loopback")
     assert command_in(daemon.line) == command
     assert command in daemon.wait_for("money_short")
     assert user.run(*shlex.split(command)[1:]).code == 0
-    daemon.wait_for("✓ the leader")
+    daemon.wait_for('"works"')
     assert daemon.end().code == 0
-    again = user.daemon("✓ the leader", "leader", "run", "--allow-loopback")
+    again = user.daemon('"works"', "leader", "run", "--allow-loopback")
     assert "money_short" not in again.end().stderr
