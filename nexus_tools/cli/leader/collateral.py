@@ -3,6 +3,7 @@
 import click
 
 from nexus_tools.cli.collateral import (
+    claim_hints,
     terms_in_words,
     told_cancelled,
     told_claimed,
@@ -23,6 +24,9 @@ async def unregister(session: Session, which: str | None) -> None:
     It can still close the invocations that name it, as long as it runs.
     """
     await act(session, which, lambda leaders, leader: leaders.unregister(leader), told_unregistered)
+    if not (session.dry_run or session.output.as_json):
+        named = f" --leader {which}" if which else ""
+        session.output.note(f"next, once it is claimable: `nexus-tools leader claim{named}`")
 
 
 @click.command("cancel-unregister")
@@ -40,7 +44,9 @@ async def cancel_unregister(session: Session, which: str | None) -> None:
 @writes
 async def claim(session: Session, which: str | None) -> None:
     """Claim the collateral of the unregistered leader, once the delay is over."""
-    await act(session, which, lambda leaders, leader: leaders.claim(leader), told_claimed)
+    named = f" --leader {which}" if which else ""
+    with claim_hints(f"nexus-tools leader unregister{named}", "nexus-tools leader status"):
+        await act(session, which, lambda leaders, leader: leaders.claim(leader), told_claimed)
 
 
 @click.command("re-register")
