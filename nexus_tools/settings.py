@@ -131,8 +131,8 @@ class Settings:
         """Whom invocations name, by ids of whatever network. Raises `address_invalid`."""
         from nexus_tools.sui.address import Address
 
-        given = self.get("leaders")
-        return tuple(Address.parse(each.strip()) for each in given.split(",")) if given else ()
+        given = [each.strip() for each in (self.get("leaders") or "").split(",")]
+        return tuple(Address.parse_whole(each) for each in given if each)
 
     def save(self) -> None:
         """Write the file anew, atomically, for its owner alone."""

@@ -16,7 +16,7 @@ from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.parameters import FILE, LOG_FORMAT
 from nexus_tools.directories import cache_directory
 from nexus_tools.embedded_server import host_and_port, listening_socket, url_of
-from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.session import Session
@@ -247,14 +247,13 @@ def _id_of(leader: str) -> "Address":
     """The id of a leader where no chain knows a name. Raises `id_expected`."""
     from nexus_tools.sui.address import Address
 
-    try:
-        return Address.parse(leader)
-    except ValidationError:
-        raise UsageError(
-            "id_expected",
-            f"{leader[:80]!r} is no id of a leader, and names are known to the chain alone",
-            hint="give the id that the log has under `leader_refused`, or --network NAME",
-        ) from None
+    if leader.startswith("0x"):
+        return Address.parse_whole(leader)
+    raise UsageError(
+        "id_expected",
+        f"{leader[:80]!r} is not the id of a leader, and names are known to the chain alone",
+        hint="give the id that the log has under `leader_refused`, or --network NAME",
+    )
 
 
 def _forgive(signatures: "Signatures", leaders: "Iterable[Address]", output: Output) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, local, reads
+from nexus_tools.cli.framework import DURATION, Session, local, reads
 from nexus_tools.cli.localnet.which import ONE_OF_YOURS, named_localnet
 from nexus_tools.errors import NotNowError, UnreachableError, UsageError
 from nexus_tools.running_localnet import RunningLocalnet
@@ -16,11 +16,18 @@ _GONE = "snapshot_gone"
 
 
 @click.command("advance-clock")
-@click.argument("spans", metavar="DURATION", nargs=-1, required=True)
+@click.argument(
+    "duration",
+    metavar="DURATION",
+    nargs=-1,
+    required=True,
+    callback=lambda context, parameter, words: DURATION.convert(
+        " ".join(words), parameter, context
+    ),
+)
 @reads
-async def advance_clock(session: Session, spans: tuple[str, ...]) -> None:
+async def advance_clock(session: Session, duration: int) -> None:
     """Let DURATION pass on the chain: `7d`, `6 d 23 h`, `500ms`."""
-    duration = units.parse_duration(" ".join(spans))
     async with session.client() as client:
         response = await client.connection.call(_ADVANCE_CLOCK, duration_ms=duration)
     now_ms = int(response.timestamp_ms)

@@ -18,7 +18,7 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
     """
     from nexus_tools.client import request_sui
 
-    recipient = session.address_of(address, short=True) if address else session.own_address()
+    recipient = session.address_of(address) if address else session.own_address()
     given, digests = 0, dict[str, None]()
     timeout_s = session.settings.timeout_s
     with session.output.progress("asking the faucet"):

@@ -275,7 +275,7 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
 
     async with session.client() as client:
         with session.output.progress("looking for the registries"):
-            value = await client.object(Address.parse(package))
+            value = await client.object(Address.parse_whole(package))
             executed = value and await client.transaction(value.previous_transaction)
             if not executed:
                 raise NotFoundError(
@@ -285,7 +285,7 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
                 )
             deployment = Deployment.of(executed, await client.chain_id())
             deployment = await newest(client, await find_workflows(client, deployment))
-            named = Address.parse(upgrade_lock) if upgrade_lock else _locked_by(executed)
+            named = Address.parse_whole(upgrade_lock) if upgrade_lock else _locked_by(executed)
             locks = await LockDeployment.find(client, named) if named else None
         if locks is not None:
             session.settings.remember_locks(locks, client.network.name)

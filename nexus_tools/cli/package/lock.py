@@ -31,7 +31,7 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
 
     async with session.client(signing=True) as client:
         if upgrade_cap:
-            cap = Address.parse(upgrade_cap)
+            cap = Address.parse_whole(upgrade_cap)
         else:
             cap = await _our_cap(session, client)
         before, locks = await ensure_locks(session, client)

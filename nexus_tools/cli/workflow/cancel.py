@@ -17,7 +17,7 @@ async def command(session: Session, *, execution: str, expired: bool) -> None:
     from nexus_tools.package.move.workflows.execution import ExecutionStopped
     from nexus_tools.sui.address import Address
 
-    place, done = Address.parse(execution), f"cancelled {execution}"
+    place, done = Address.parse_whole(execution), f"cancelled {execution}"
     async with session.nexus() as nexus:
         sent = await carry_out(
             session,

@@ -49,7 +49,7 @@ async def command(session: Session, *, execution: str) -> None:
 
     output = session.output
     async with session.nexus(signing=False, endures=True) as nexus:
-        place = Address.parse(execution)
+        place = Address.parse_whole(execution)
         with _drawing(session) as draw:
             async with telling(nexus, place, partial(_tell, output), output.note):
                 state = await _follow(session, nexus, place, draw)

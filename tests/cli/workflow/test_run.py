@@ -67,9 +67,9 @@ def test_what_an_id_is_of_is_said_where_something_else_is_wanted(customer, carri
     assert customer.json("workflow", "show", halves["workflow"]) == halves
     error = customer.run("schedule", "show", halves["workflow"], "--json").error
     assert error["message"] == f"{halves['workflow']} is a workflow, not a schedule"
-    error = customer.run("workflow", "watch", "0x6", "--json").error
+    error = customer.run("workflow", "watch", f"0x{6:064x}", "--json").error
     assert "::clock::Clock, not an execution" in error["message"]
-    assert customer.fails("workflow", "show", "0xabc") == (3, "execution_unknown")
+    assert customer.fails("workflow", "show", f"0x{0xABC:064x}") == (3, "execution_unknown")
 
 
 def test_nothing_is_not_added(customer):
