@@ -77,6 +77,9 @@ def writes(function: Command) -> Command:
 def _finish(result: Any) -> Any:
     if not inspect.iscoroutine(result):
         return result
-    import asyncio
+    try:
+        import asyncio
 
-    return asyncio.run(result)
+        return asyncio.run(result)
+    finally:
+        result.close()  # Ctrl-C may come before it has begun
