@@ -77,15 +77,19 @@ class Session:
         aliases = [each.what.alias for each in accounts if each.what.address == address]
         return f" --wallet {shlex.quote(aliases[0])}" if aliases else ""
 
+    def option_of(self, address: "Address") -> str:
+        """As `wallet_option`, but empty where no key can be read."""
+        try:
+            return self.wallet_option(address)
+        except NexusError:  # of the keystore: what the command met is told, not this
+            return ""
+
     def with_wallets(self, text: str) -> str:
         """A text in which `the wallet of` an address is named, if its key is one of the user's."""
         from nexus_tools.sui.address import Address
 
         def named(match: re.Match[str]) -> str:
-            try:
-                option = self.wallet_option(Address.parse(match[1]))
-            except NexusError:  # of the keystore: what the command met is told, not this
-                option = ""
+            option = self.option_of(Address.parse(match[1]))
             return f"{match[0]}:{option}" if option else match[0]
 
         return _OWNED_BY.sub(named, text)

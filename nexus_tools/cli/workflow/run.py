@@ -164,4 +164,4 @@ async def _tell(
     else:
         print_outcome(output, state, ends=True)
     require_success(state)
-    print_end(output, state)
+    print_end(session, state)

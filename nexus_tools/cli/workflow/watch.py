@@ -59,7 +59,7 @@ async def command(session: Session, *, execution: str) -> None:
     else:
         print_outcome(output, state, ends=True)
     require_success(state)
-    print_end(output, state)
+    print_end(session, state)
 
 
 def _tell(output: Output, waits: "Sequence[Wait]") -> None:

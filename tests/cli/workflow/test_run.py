@@ -120,6 +120,25 @@ def test_a_refusal_says_what_was_allowed_and_what_allows_more(requester):
     assert "begun with a higher --max-steps it may take more" in result.stderr
 
 
+def test_cancel_says_what_is_still_open_and_what_to_look_at(customer):
+    place = run(customer, "--input", "dividend=84")["execution"]
+    told = customer.run("workflow", "cancel", place, "--yes").stderr
+    assert "invocations that are still open are closed or expire first" in told
+    (following,) = [line for line in told.splitlines() if line.startswith("next: ")]
+    assert following == f"next: nexus-tools workflow show {place}"
+    assert customer.run(*following.split()[2:]).code == 0
+
+
+def test_show_and_clean_name_the_wallet_that_owns_an_execution(requester, chain):
+    place = run(requester, "--input", "dividend=84", "--wait")["execution"]
+    other, _ = requester.wallet.new("other")
+    chain.fund(other.address, 10**9)
+    shown = requester.run("workflow", "show", place, "--wallet", "other").stderr
+    assert f"`nexus-tools workflow clean {place} --wallet author`" in shown
+    refused = requester.run("workflow", "clean", place, "--wallet", "other", "--yes").stderr
+    assert ": --wallet author" in refused
+
+
 def test_what_is_left_is_cleaned_up_for_what_it_took(requester):
     place = run(requester, "--input", "dividend=84", "--wait")["execution"]
     before = requester.json("wallet", "show")["balance_mist"]
