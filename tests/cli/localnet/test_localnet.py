@@ -392,3 +392,10 @@ def test_start_and_stop_say_that_the_chain_is_in_memory(home, tmp_path):
     kept = home.spawn(*start, "--state", tmp_path / "state").stderr
     assert keep not in kept
     assert keep not in home.run("localnet", "stop", *network).stderr
+
+
+def test_the_faucet_of_a_localnet_that_is_not_running_names_how_to_start_it(home):
+    home.json("wallet", "new", "author")
+    error = home.run("localnet", "faucet", "--json", NEXUS_TOOLS_LOCALNET_PORT="1").error
+    assert error["code"] == "faucet_failed"
+    assert error["hint"] == "`nexus-tools localnet start --detach` starts a localnet"
