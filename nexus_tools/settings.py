@@ -343,9 +343,7 @@ class Settings:
         document = self.deployments.get(network)
         deployment = Deployment.parse(document) if document else None
         if deployment is None or deployment.chain_id != chain_id:
-            reason = "as far as this machine knows"
-            if deployment is not None:
-                reason = "which has a new chain since it was published"
+            reason = "which has a new chain since" if deployment else "as far as this machine knows"
             raise NotFoundError(
                 "package_not_published",
                 f"the Move package is not published on {network}, {reason}",

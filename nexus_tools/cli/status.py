@@ -137,9 +137,9 @@ async def _read(
     leaders = [leader_document(each, now_ms) for each in own_leaders]
     pending = [each for each in requested if not each.is_closed]
     claims = [
-        *(f"tool claim {row['fqn']}" for row in tools if row["claimable_in_ms"] == 0),
+        *(f"nexus-tools tool claim {row['fqn']}" for row in tools if row["claimable_in_ms"] == 0),
         *(
-            f"leader claim --leader {row['leader']}"
+            f"nexus-tools leader claim --leader {row['leader']}"
             for row in leaders
             if row["claimable_in_ms"] == 0
         ),
@@ -163,7 +163,7 @@ async def _read(
 
 def _claiming(claims: Sequence[str]) -> str | None:
     """How collateral comes back that can be claimed now."""
-    named = ", ".join(f"`nexus-tools {claim}`" for claim in claims)
+    named = ", ".join(f"`{claim}`" for claim in claims)
     return f"{named} brings collateral back" if claims else None
 
 

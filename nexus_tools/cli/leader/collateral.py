@@ -1,5 +1,7 @@
 """The verbs around a leader's collateral: unregister, cancel, claim, re-register, top up."""
 
+import shlex
+
 import click
 
 from nexus_tools.cli.collateral import (
@@ -25,8 +27,8 @@ async def unregister(session: Session, which: str | None) -> None:
     """
     await act(session, which, lambda leaders, leader: leaders.unregister(leader), told_unregistered)
     if not (session.dry_run or session.output.as_json):
-        named = f" --leader {which}" if which else ""
-        session.output.note(f"next, once it is claimable: `nexus-tools leader claim{named}`")
+        claim = "nexus-tools leader claim" + _named(which)
+        session.output.note(f"next, once it is claimable: `{claim}`")
 
 
 @click.command("cancel-unregister")
@@ -44,8 +46,7 @@ async def cancel_unregister(session: Session, which: str | None) -> None:
 @writes
 async def claim(session: Session, which: str | None) -> None:
     """Claim the collateral of the unregistered leader, once the delay is over."""
-    named = f" --leader {which}" if which else ""
-    with claim_hints(f"nexus-tools leader unregister{named}", "nexus-tools leader status"):
+    with claim_hints("nexus-tools leader unregister" + _named(which), "nexus-tools leader status"):
         await act(session, which, lambda leaders, leader: leaders.claim(leader), told_claimed)
 
 
@@ -84,3 +85,8 @@ async def re_register(session: Session, which: str | None, collateral: int | Non
 async def top_up(session: Session, which: str | None) -> None:
     """Bring back what was slashed of the suspended leader."""
     await act(session, which, lambda leaders, leader: leaders.top_up(leader), told_topped_up)
+
+
+def _named(which: str | None) -> str:
+    """The option that names a leader again, as it was typed."""
+    return f" --leader {shlex.quote(which)}" if which else ""
