@@ -131,8 +131,8 @@ class Settings:
         """Whom invocations name, by ids of whatever network. Raises `address_invalid`."""
         from nexus_tools.sui.address import Address
 
-        given = self.get("leaders")
-        return tuple(Address.parse(each.strip()) for each in given.split(",")) if given else ()
+        given = [each.strip() for each in (self.get("leaders") or "").split(",")]
+        return tuple(Address.parse_whole(each) for each in given if each)
 
     def save(self) -> None:
         """Write the file anew, atomically, for its owner alone."""
@@ -343,9 +343,10 @@ class Settings:
         document = self.deployments.get(network)
         deployment = Deployment.parse(document) if document else None
         if deployment is None or deployment.chain_id != chain_id:
+            reason = "which has a new chain since" if deployment else "as far as this machine knows"
             raise NotFoundError(
                 "package_not_published",
-                f"the Move package is not published on {network}, as far as this machine knows",
+                f"the Move package is not published on {network}, {reason}",
                 hint="`nexus-tools package publish` does it,"
                 " `nexus-tools package use ID` takes a published one",
             )

@@ -97,6 +97,12 @@ def duration(milliseconds: int) -> str:
     return " ".join(f"{count} {unit}" for count, unit in counts[:2] if count) or "0 ms"
 
 
+def span_to_type(milliseconds: int) -> str:
+    """A span that is no shorter, as one word of a command: `7d`, `6d23h`."""
+    sizes = [size for size, _ in _SPANS_MS if milliseconds >= size][:2] or [1]
+    return duration(-(-milliseconds // sizes[-1]) * sizes[-1]).replace(" ", "")
+
+
 def _about(milliseconds: int) -> str:
     """A span to wait for, in whole seconds from one second on."""
     return duration(milliseconds + -milliseconds % 1_000 if milliseconds > 1_000 else milliseconds)

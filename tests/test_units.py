@@ -167,3 +167,20 @@ def test_an_option_takes_the_number_of_its_default():
 def test_what_was_a_while_ago_is_told_in_seconds():
     said = [units.ago(each) for each in (0, 21, 1_000, 9_021, 61_500)]
     assert said == ["0 ms ago", "21 ms ago", "1 s ago", "9 s ago", "1 min 1 s ago"]
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [
+        (604_800_000, "7d"),
+        (604_799_000, "7d"),
+        (601_200_000, "6d23h"),
+        (601_200_001, "7d"),
+        (65_001, "1min6s"),
+        (999, "999ms"),
+        (0, "0ms"),
+    ],
+)
+def test_a_span_to_type_is_no_shorter(milliseconds, text):
+    assert units.span_to_type(milliseconds) == text
+    assert units.parse_duration(text) >= milliseconds

@@ -11,7 +11,7 @@ import click
 
 from nexus_tools import environment
 from nexus_tools.cli.extras import EXTRA_OF
-from nexus_tools.cli.framework import LazyGroup, plain, shared_options_last
+from nexus_tools.cli.framework import LazyGroup, plain, shared_options_last, usage_message
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.version import __version__
 
@@ -83,7 +83,7 @@ def run() -> NoReturn:
     except click.exceptions.NoArgsIsHelpError as error:
         code = _show_help(error)
     except click.ClickException as error:
-        code = _report(UsageError("usage", error.format_message(), hint=_help_hint(error)))
+        code = _report(UsageError("usage", usage_message(error), hint=_help_hint(error)))
     except NexusError as error:
         code = _report(error)
     except (KeyboardInterrupt, click.Abort):

@@ -1,11 +1,13 @@
 """What the verbs of collateral did, and what a proposed slash means: of tools and leaders alike."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools import units
 from nexus_tools.cli.framework import as_typed
+from nexus_tools.errors import NexusError
 
 if TYPE_CHECKING:
     from nexus_tools.package import PackageClient, Sent
@@ -114,6 +116,19 @@ def _suspension(owned: "Tool | Leader", reason: str | None) -> Suspension:
 
 
 # --- The verbs
+
+
+@contextmanager
+def claim_hints(unregister: str, show: str) -> Iterator[None]:
+    """Let the refusals of a claim name the command that starts the delay, or shows the state."""
+    try:
+        yield
+    except NexusError as error:
+        if error.code == "not_unregistered":
+            error.hint = f"`{unregister}` starts the delay after which it can be claimed"
+        elif error.code == "claimed":
+            error.hint = f"it came back already: `{show}` shows the state"
+        raise
 
 
 def terms_in_words(locked_mist: int, settings: "ToolSettings | LeaderSettings") -> str:

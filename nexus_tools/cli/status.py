@@ -85,7 +85,7 @@ async def command(session: Session) -> None:
     With --json: `network`, `wallet`, `address`, `money` (`balance_mist` in coins and in the address
     balance, `locked_mist` in collateral, `prepaid_mist` in pending invocations), `tools`,
     `pending`, `closed`, `leaders`, `offers` that wait for you to accept them, and `next`: what to
-    do first where there is nothing yet.
+    do first where there is nothing yet, or how collateral comes back that can be claimed.
     """
     warnings: Sequence[Suspension | Shortage] = ()
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
@@ -136,9 +136,17 @@ async def _read(
     )
     leaders = [leader_document(each, now_ms) for each in own_leaders]
     pending = [each for each in requested if not each.is_closed]
+    claims = [
+        *(f"nexus-tools tool claim {row['fqn']}" for row in tools if row["claimable_in_ms"] == 0),
+        *(
+            f"nexus-tools leader claim --leader {row['leader']}"
+            for row in leaders
+            if row["claimable_in_ms"] == 0
+        ),
+    ]
     is_new = not (tools or leaders or requested or closings or offers)
     document = {
-        "next": (_FIRST_TOOL if balance else _FIRST_SUI) if is_new else None,
+        "next": (_FIRST_TOOL if balance else _FIRST_SUI) if is_new else _claiming(claims),
         "money": {
             "balance_mist": balance,
             "locked_mist": sum(row["collateral_mist"] for row in [*tools, *leaders]),
@@ -151,6 +159,12 @@ async def _read(
         "offers": offers,
     }
     return document, (*slashed, *poor)
+
+
+def _claiming(claims: Sequence[str]) -> str | None:
+    """How collateral comes back that can be claimed now."""
+    named = ", ".join(f"`{claim}`" for claim in claims)
+    return f"{named} brings collateral back" if claims else None
 
 
 async def _tools(tools: "Sequence[Tool]", now_ms: int) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ from nexus_tools.client.sui_files import SuiFiles
 from nexus_tools.client.transactions import (
     CreatedObject,
     Executed,
+    SignedTransaction,
     Simulated,
     execute_transaction,
     simulate_transaction,
@@ -66,6 +67,7 @@ __all__ = [
     "Patience",
     "Progress",
     "PysuiFiles",
+    "SignedTransaction",
     "Signer",
     "Simulated",
     "SuiClient",

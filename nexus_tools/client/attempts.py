@@ -1,7 +1,7 @@
 """One attempt to send a transaction: its inputs, its gas, and the answer of the node."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 
 from nexus_tools.client.connection import Connection
@@ -30,6 +30,7 @@ from nexus_tools.client.reads import read_balance, read_coins, read_objects
 from nexus_tools.client.resolution import KnownObjects, owned_ids, resolve
 from nexus_tools.client.transactions import (
     Executed,
+    SignedTransaction,
     Simulated,
     execute_transaction,
     read_chain_id,
@@ -57,6 +58,8 @@ from nexus_tools.sui.transaction import (
     TransactionData,
 )
 from nexus_tools.sui.type_tag import SUI
+
+OnSend = Callable[[SignedTransaction], None]
 
 MAX_COINS_READ = 1_000
 """The most coins that are read at once; a node lists the largest first."""
@@ -122,7 +125,11 @@ class Attempts:
             await self.purse.give_back(payment, Payment(reserved=payment.held))
 
     async def execute(
-        self, builder: TransactionBuilder, budget: int | None, source: GasSource
+        self,
+        builder: TransactionBuilder,
+        budget: int | None,
+        source: GasSource,
+        on_send: OnSend | None = None,
     ) -> Executed:
         """Send the transaction. Raises `OutdatedError` if it has to be built anew."""
         arguments = await self.resolve(builder)
@@ -133,7 +140,7 @@ class Attempts:
             left = Payment()
             try:
                 payment, budget = await self._priced(draft, payment, budget)
-                executed = await self._send(draft, payment, budget)
+                executed = await self._send(draft, payment, budget, on_send)
                 taken, owner = draft.withdrawn, self._signer.address
                 left = what_is_left(executed.effects, payment, taken, owner)
             except (RefusedOnChainError, NotNowError):
@@ -228,10 +235,14 @@ class Attempts:
 
     # --- Sending
 
-    async def _send(self, draft: Draft, payment: Payment, budget: int) -> Executed:
+    async def _send(
+        self, draft: Draft, payment: Payment, budget: int, on_send: OnSend | None
+    ) -> Executed:
         data = await self._data(draft, payment, budget)
         encoded, digest = data.encode(), data.digest()
         signature = self._signer.sign(encoded)
+        if on_send is not None:
+            on_send(SignedTransaction(encoded, signature, digest))
         with in_doubt(digest):
             try:
                 executed = await execute_transaction(self._connection, encoded, signature)

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import TypeVar
 
 from nexus_tools.client.address_balances import check_address_balances
-from nexus_tools.client.attempts import MAX_COINS_READ, Attempts
+from nexus_tools.client.attempts import MAX_COINS_READ, Attempts, OnSend
 from nexus_tools.client.coin_merging import (
     OnMerge,
     coins_to_merge,
@@ -65,7 +65,9 @@ class Sender:
         known: KnownObjects,
         signer: Signer,
         parallel: int = 1,
+        *,
         on_merge: OnMerge | None = None,
+        on_send: OnSend | None = None,
     ) -> None:
         self._connection = connection
         self._known = known
@@ -74,6 +76,7 @@ class Sender:
         roomy = ROOMY_BUDGET_MIST if parallel == 1 else TIGHT_BUDGET_MIST
         self._attempts = Attempts(connection, known, signer, roomy=roomy)
         self._report_merge = on_merge or log_merge
+        self._on_send = on_send
 
     async def execute(
         self, builder: TransactionBuilder, budget: int | None, source: GasSource
@@ -82,7 +85,7 @@ class Sender:
         async with explains_refusal(self._connection, builder.commands):
             while True:
                 try:
-                    return await self._execute(builder, budget, source)
+                    return await self._execute(builder, budget, source, self._on_send)
                 except ShortageError as error:
                     if not await self._is_scattered(error) or not await self.merge(builder):
                         raise await self._explained(error, builder, budget) from error
@@ -138,9 +141,15 @@ class Sender:
         await self._attempts.purse.forget(changed, spent)
 
     async def _execute(
-        self, builder: TransactionBuilder, budget: int | None, source: GasSource
+        self,
+        builder: TransactionBuilder,
+        budget: int | None,
+        source: GasSource,
+        on_send: OnSend | None = None,
     ) -> Executed:
-        return await self._try(source, lambda: self._attempts.execute(builder, budget, source))
+        return await self._try(
+            source, lambda: self._attempts.execute(builder, budget, source, on_send)
+        )
 
     async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
         """Try again, with what is true today, while it fails because of something old."""

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from nexus_tools.arguments import checks_arguments
+from nexus_tools.client.attempts import OnSend
 from nexus_tools.client.coin_merging import OnMerge
 from nexus_tools.client.connection import Connection, Patience, check_chain, mask
 from nexus_tools.client.epoch import read_epoch
@@ -57,6 +58,7 @@ class SuiClient:
     has as many gas coins and they name no owned object in common; those that the address balance
     pays for (`gas=GasSource.ADDRESS_BALANCE`) are not counted. If a transaction needs more coins
     than fit in it, others merge coins first; `on_merge` receives each, which is logged otherwise.
+    `on_send` receives every other transaction that `execute` signs, just before it is sent.
     Every method may raise `UnreachableError`.
     """
 
@@ -68,6 +70,7 @@ class SuiClient:
         parallel: int = 1,
         patience: Patience | None = None,
         on_merge: OnMerge | None = None,
+        on_send: OnSend | None = None,
     ) -> None:
         self.network = network
         self.connection = Connection(network, patience)
@@ -75,13 +78,19 @@ class SuiClient:
         self._signer = signer
         self._parallel = parallel
         self._on_merge = on_merge
+        self._on_send = on_send
         self._sender: Sender | None = None
 
     async def __aenter__(self) -> Self:
         self.connection.open()
         if self._signer is not None:
             self._sender = Sender(
-                self.connection, self._known, self._signer, self._parallel, self._on_merge
+                self.connection,
+                self._known,
+                self._signer,
+                self._parallel,
+                on_merge=self._on_merge,
+                on_send=self._on_send,
             )
         try:
             await self._check_chain()

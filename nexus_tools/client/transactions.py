@@ -103,6 +103,14 @@ class Executed(Struct, frozen=True):
         raise NotFoundError("nothing_published", f"the transaction {self.digest} has no package")
 
 
+class SignedTransaction(Struct, frozen=True):
+    """The bytes of a transaction and its signature: sent again, they are executed once at most."""
+
+    transaction: bytes
+    signature: bytes
+    digest: Digest
+
+
 class Simulated(Struct, frozen=True):
     """What a transaction would have done. `results` are BCS bytes by command and return value."""
 

@@ -5,6 +5,8 @@ from nexus_tools.leader.closing import floor_mist
 from nexus_tools.sui.address import Address
 from nexus_tools.units import rounded_up
 
+_SUI_MIST = 1_000_000_000
+
 DEPOSIT_GAS_MIST = 10_000_000
 """Stays in coins, for the gas of what puts the others into the address balance."""
 
@@ -19,8 +21,14 @@ def usable_mist(balance: Balance) -> int:
     return balance.in_address + max(0, balance.in_coins - DEPOSIT_GAS_MIST)
 
 
-def command_to_send(network: Network, worker: Address, mist: int) -> str:
-    """Return the command by which an operator sends an amount to a worker."""
+def amount_to_send(lacking_mist: int) -> int:
+    """Return an amount in whole SUI that is enough for a worker who lacks so much."""
+    return -(-(lacking_mist + DEPOSIT_GAS_MIST) // _SUI_MIST) * _SUI_MIST
+
+
+def command_to_send(network: Network, worker: Address, lacking_mist: int) -> str:
+    """Return the command by which an operator sends enough to a worker."""
+    mist = amount_to_send(lacking_mist)
     transfer = f"nexus-tools wallet transfer {worker} {rounded_up(mist)} -n {network.quoted_name}"
     command = faucet_command(network, worker, mist) or transfer
     return command if network.has_profile else how_to_fund(network, worker, mist)

@@ -28,7 +28,12 @@ from nexus_tools.client import (
 from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, UnreachableError
 from nexus_tools.leader.chain import Chain, FoundLeader
 from nexus_tools.leader.transaction_sender import SignedTransaction
-from nexus_tools.leader.worker_funds import DEPOSIT_GAS_MIST, command_to_send, least_mist
+from nexus_tools.leader.worker_funds import (
+    DEPOSIT_GAS_MIST,
+    amount_to_send,
+    command_to_send,
+    least_mist,
+)
 from nexus_tools.logs import get_logger
 from nexus_tools.package import LeaderState
 from nexus_tools.package.move.leader import Leader
@@ -145,7 +150,7 @@ class Workers:
         needed_mist = least_mist(self.epoch.gas_price)
         if self.richest_mist >= needed_mist:
             return ""
-        lacking_mist = self._enough_mist(self.epoch.gas_price) + DEPOSIT_GAS_MIST
+        lacking_mist = needed_mist - self.richest_mist
         command = command_to_send(self._chain.client.network, self.richest, lacking_mist)
         step = f"run `{command}`" if self._chain.client.network.has_profile else command
         return f"{self._not_enough(needed_mist).message}: {step}"
@@ -261,7 +266,7 @@ class Workers:
     def _not_enough(self, budget_mist: int) -> NexusError:
         richest = max(self.listed, key=lambda worker: worker.balance_mist)
         # Faucets and transfers give coins.
-        lacking = budget_mist - richest.balance_mist + DEPOSIT_GAS_MIST
+        lacking = amount_to_send(budget_mist - richest.balance_mist)
         network = self._chain.client.network
         return NotNowError(
             "not_enough_sui",

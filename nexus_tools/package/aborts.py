@@ -107,4 +107,6 @@ def explain_abort(
     if reason.name in _TIMED and possible_at_ms is not None:
         message += f": {_TIMED[reason.name]} {utc(possible_at_ms, now_ms)}"
         details["possible_at_ms"] = possible_at_ms
+        if now_ms is not None:
+            details["wait_ms"] = max(0, possible_at_ms - now_ms)
     return kind_of(reason)(code_of(reason), message, hint=hint, details=details)

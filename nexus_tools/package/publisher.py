@@ -136,31 +136,43 @@ class Publisher:
         await self.client.check_balance(storage_mist, spare_mist)
 
     async def publish_tools(
-        self, package: CompiledPackage, locks: LockDeployment | None = None
+        self,
+        package: CompiledPackage,
+        locks: LockDeployment | None = None,
+        *,
+        done: Sequence[Executed] = (),
     ) -> PublishResult:
-        """Publish the package of tools alone, or another one in its place, as `publish` does."""
-        sent = await self.publish_other(package.modules, package.dependencies, locks)
+        """Publish the package of tools alone, or another one in its place, as `publish` does.
+
+        `done` has the transaction of an earlier attempt, if it was executed.
+        """
+        modules, dependencies = package.modules, package.dependencies
+        sent = await self.publish_other(modules, dependencies, locks, done=done)
         if not isinstance(sent, Executed):
             return PublishResult((sent,), None)
         return PublishResult((sent,), Deployment.of(sent, await self.client.chain_id()))
 
     async def publish_workflows(
-        self, deployment: Deployment, locks: LockDeployment | None = None
+        self,
+        deployment: Deployment,
+        locks: LockDeployment | None = None,
+        *,
+        done: Sequence[Executed] = (),
     ) -> PublishResult:
         """Publish the package of workflows beside that of tools, and create its registry.
 
-        The admin alone can. Raises `not_admin`.
+        The admin alone can. `done` has those of the two transactions that an earlier attempt sent
+        and the chain executed. Raises `not_admin`.
         """
         require_admin(self.client.address, await self._admin(deployment))
         package = load_workflows(deployment.package)
-        published = await self.publish_other(package.modules, package.dependencies, locks)
+        modules, dependencies = package.modules, package.dependencies
+        published = await self.publish_other(modules, dependencies, locks, done=done[:1])
         if not isinstance(published, Executed):
             return PublishResult((published,), None)
-        builder = TransactionBuilder()
-        granted = permit.grant(builder, deployment.package, deployment.admin)
-        dag_registry.create(builder, Package.at(published.published()), granted)
-        created = await PackageClient(self.client, deployment).send(builder)
-        assert isinstance(created, Executed)  # it is no dry run
+        created = done[1] if len(done) > 1 else await self._create_dags(deployment, published)
+        if not isinstance(created, Executed):
+            return PublishResult((created,), None)
         return PublishResult((published, created), deployment.with_workflows(published, created))
 
     async def publish_other(
@@ -168,19 +180,30 @@ class Publisher:
         modules: Sequence[bytes],
         dependencies: Sequence[Address],
         locks: LockDeployment | None = None,
+        *,
+        done: Sequence[Executed] = (),
     ) -> Sent:
-        """Publish a package of somebody's own; `locks` as for `publish`.
+        """Publish a package of somebody's own; `locks` and `done` as for `publish_tools`.
 
         Raises `package_empty`, `package_too_large` and `dependency_not_on_network`.
         """
+        if done:
+            return done[0]
         _check_size(modules)
         await self._require_on_network(dependencies)
         builder = TransactionBuilder()
         publish(builder, modules, dependencies, locks or self.client.address)
         return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
 
-    async def publish_lock(self) -> tuple[Sent, LockDeployment | None]:
-        """Publish `upgrade_lock`, by which packages are locked; None in a dry run."""
+    async def publish_lock(
+        self, *, done: Sequence[Executed] = ()
+    ) -> tuple[Sent, LockDeployment | None]:
+        """Publish `upgrade_lock`, by which packages are locked; None in a dry run.
+
+        `done` as for `publish_tools`.
+        """
+        if done:
+            return done[0], await LockDeployment.of(self.client, done[0])
         return await LockDeployment.publish(self.client, dry_run=self.dry_run)
 
     async def upgrade(
@@ -235,6 +258,13 @@ class Publisher:
         builder = TransactionBuilder()
         for migrate in waiting:
             migrate(builder)
+        return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
+
+    async def _create_dags(self, deployment: Deployment, workflows: Executed) -> Sent:
+        """Create the registry of workflows in the package that a transaction published."""
+        builder = TransactionBuilder()
+        granted = permit.grant(builder, deployment.package, deployment.admin)
+        dag_registry.create(builder, Package.at(workflows.published()), granted)
         return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
 
     async def _require_on_network(self, dependencies: Sequence[Address]) -> None:

@@ -52,6 +52,7 @@ def check_terms(
             "collateral_too_small",
             f"{name} is to lock {sui(locked_mist)}, the registry asks for"
             f" {sui(settings.collateral_mist)}",
+            hint=f"lock {sui(settings.collateral_mist)} or more: without --collateral, it is so",
         )
     if settings.unregister_delay_ms > delay_ms:
         raise NotNowError(

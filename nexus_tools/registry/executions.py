@@ -338,7 +338,12 @@ class Executions(PackageClient):
         for number, part in enumerate(parts, start=1):
             builder = TransactionBuilder()
             part(builder, self.deployment.workflows, execution)
-            sent.append(await self.send(builder, possible_at_ms=others_may_at_ms))
+            try:
+                sent.append(await self.send(builder, possible_at_ms=others_may_at_ms))
+            except NotNowError as error:
+                if error.code == "too_early":
+                    error.hint = f"sign with the wallet of {found.owner}"
+                raise
             if self.dry_run:
                 return Cleaned(tuple(sent), len(parts) - number)
             on_sent(number, len(parts))

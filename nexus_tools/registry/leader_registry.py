@@ -71,8 +71,9 @@ class LeaderRegistry(PackageClient):
         Text that begins with 0x is an id, whatever leaders call themselves. Raises `unknown_leader`
         or `leader_ambiguous`.
         """
-        if not isinstance(leader, str) or leader.startswith("0x"):
-            return await self.get(Address.parse(leader) if isinstance(leader, str) else leader)
+        place = _id_in(leader)
+        if place is not None:
+            return await self.get(place)
         meant = await self.list() if among is None else among
         found = [each for each in meant if each.name == leader]
         if len(found) == 1:
@@ -321,7 +322,7 @@ def _id_in(leader: LeaderName) -> Address | None:
     """Return the id that stands there; None for a name."""
     if isinstance(leader, Address):
         return leader
-    return Address.parse(leader) if leader.startswith("0x") else None
+    return Address.parse_whole(leader) if leader.startswith("0x") else None
 
 
 def _terms(

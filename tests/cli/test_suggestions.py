@@ -14,12 +14,31 @@ import pytest
         (("network", "use", "tesnet"), 3, "testnet"),
         (("network", "show", "-n", "mainet"), 3, "mainnet"),
         (("config", "set", "network", "devnt"), 3, "devnet"),
+        (("schedule", "stop"), 2, "cancel"),
+        (("schedule", "rm"), 2, "cancel"),
+        (("workflow", "delete"), 2, "clean"),
+        (("tool", "add"), 2, "new"),
+        (("leader", "withdraw"), 2, "claim"),
+        (("wallet", "ls"), 2, "list"),
     ],
 )
 def test_a_misspelt_word_gets_a_suggestion(home, arguments, code, likely):
     result = home.run(*arguments)
     assert result.code == code
     assert f"id you mean {likely}?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "likely"),
+    [
+        (("localnet", "stop", "--name", "two"), "--network"),
+        (("tool", "serve", "tools.py", "--port", "0"), "--bind"),
+    ],
+)
+def test_an_option_of_another_command_gets_a_suggestion(home, arguments, likely):
+    result = home.run(*arguments)
+    assert result.code == 2
+    assert f"Did you mean '{likely}'?" in result.stderr
 
 
 @pytest.mark.parametrize(

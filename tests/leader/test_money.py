@@ -41,15 +41,15 @@ def test_what_is_lacking_is_what_an_hour_as_the_last_one_and_a_transaction_take(
     assert purse.lacking_mist == lacking
 
 
-def test_the_command_sends_what_is_lacking():
+def test_the_command_sends_whole_sui():
     owner = Address.of(7)
     local = Network("localnet", "http://127.0.0.1:9000", "http://127.0.0.1:9000", has_profile=True)
     assert command_to_send(local, owner, 361_200_001) == (
-        f"nexus-tools localnet faucet {owner} --amount 0.362 -n localnet"
+        f"nexus-tools localnet faucet {owner} --amount 1.000 -n localnet"
     )
     mainnet = Network("mainnet", "https://node.example:443", has_profile=True)
     assert command_to_send(mainnet, owner, 361_200_001) == (
-        f"nexus-tools wallet transfer {owner} 0.362 -n mainnet"
+        f"nexus-tools wallet transfer {owner} 1.000 -n mainnet"
     )
     in_process = Network("localnet", "http://127.0.0.1:9000", "http://127.0.0.1:9000")
     assert "nexus-tools localnet" not in command_to_send(in_process, owner, 361_200_001)

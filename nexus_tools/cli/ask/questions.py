@@ -88,7 +88,7 @@ async def answer(
 
     if approve == reject:
         raise UsageError("answer_missing", "say either --approve or --reject")
-    place = Address.parse(question)
+    place = Address.parse_whole(question)
     done = f"{'approved' if approve else 'rejected'} {question}"
     async with session.nexus() as nexus:
         found = await nexus.asks.get(place)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from nexus_tools.cli.framework.hints import as_typed
     from nexus_tools.cli.framework.interrupts import terminable
-    from nexus_tools.cli.framework.lazy import LazyGroup
+    from nexus_tools.cli.framework.lazy import LazyGroup, usage_message
     from nexus_tools.cli.framework.output import Output, json_text, plain, print_drawn, print_tree
     from nexus_tools.cli.framework.own_process import own_command
     from nexus_tools.cli.framework.parameters import (
@@ -94,6 +94,7 @@ __all__ = [
     "serves",
     "shared_options_last",
     "terminable",
+    "usage_message",
     "watch",
     "write_template",
     "writes",
@@ -115,7 +116,7 @@ __getattr__ = late_names(
         "documents": ("read_bytes", "read_json", "read_option", "read_secret"),
         "hints": ("as_typed",),
         "interrupts": ("terminable",),
-        "lazy": ("LazyGroup",),
+        "lazy": ("LazyGroup", "usage_message"),
         "own_process": ("own_command",),
         "output": ("Output", "json_text", "plain", "print_drawn", "print_tree"),
         "parameters": (

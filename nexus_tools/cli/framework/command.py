@@ -5,11 +5,15 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from nexus_tools import units
 from nexus_tools.cli.framework.hints import as_typed
 from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.session import Session
 from nexus_tools.cli.framework.shared_options import DRY_RUN, JSON, NETWORK, QUIET, WALLET, YES
 from nexus_tools.errors import NexusError
+
+_LATER = ("delay_not_over", "not_due")
+"""Errors whose hint is to try later."""
 
 Command = Callable[..., Any]
 
@@ -47,10 +51,22 @@ def reads(function: Command) -> Command:
         try:
             return _finish(function(session, *args, **kwargs))
         except NexusError as error:
-            error.hint = as_typed(session.with_wallets(error.hint))
+            error.hint = as_typed(session.with_wallets(_with_wait(session, error)))
             raise
 
     return JSON(QUIET(NETWORK(WALLET(run))))
+
+
+def _with_wait(session: Session, error: NexusError) -> str:
+    """The hint of an error; one that says `later` says how the time passes on a localnet."""
+    wait_ms = error.details.get("wait_ms")
+    if wait_ms is None or (error.hint and error.code not in _LATER):
+        return error.hint
+    then = "run the command again then"
+    if not session.network().is_localnet:
+        return then
+    advance = f"nexus-tools localnet advance-clock {units.span_to_type(wait_ms)}"
+    return f"{then}; `{advance}` moves the clock of the localnet on"
 
 
 def writes(function: Command) -> Command:
@@ -61,6 +77,9 @@ def writes(function: Command) -> Command:
 def _finish(result: Any) -> Any:
     if not inspect.iscoroutine(result):
         return result
-    import asyncio
+    try:
+        import asyncio
 
-    return asyncio.run(result)
+        return asyncio.run(result)
+    finally:
+        result.close()  # Ctrl-C may come before it has begun

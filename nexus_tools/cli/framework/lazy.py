@@ -9,6 +9,35 @@ from click.shell_completion import CompletionItem
 
 from nexus_tools.spelling import with_suggestion
 
+_MEANINGS = {
+    "add": ("new", "create", "register"),
+    "begin": ("start", "run", "create"),
+    "create": ("new", "register", "publish"),
+    "delete": ("remove", "clean", "cancel", "unregister"),
+    "describe": ("show",),
+    "end": ("cancel", "stop", "unregister"),
+    "get": ("show", "list"),
+    "info": ("show", "status"),
+    "inspect": ("show",),
+    "kill": ("cancel", "stop"),
+    "ls": ("list",),
+    "rm": ("remove", "clean", "cancel"),
+    "send": ("transfer",),
+    "start": ("run", "create", "serve"),
+    "status": ("show", "list"),
+    "stop": ("cancel", "deactivate", "unregister"),
+    "test": ("validate", "simulate"),
+    "withdraw": ("claim",),
+}
+"""Verbs that other programs have, and those of ours that do the same, the likeliest first."""
+
+_OPTION_MEANINGS = {
+    "--name": ("--network", "--leader"),
+    "--port": ("--bind", "--health-port"),
+    "--host": ("--bind", "--health-host"),
+}
+"""Options that other commands have, and those that mean the same where they do not exist."""
+
 
 class LazyGroup(click.Group):
     """A group of commands by their summaries, each `command` in the module of its name in `home`.
@@ -60,5 +89,20 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            message = with_suggestion(error.message, args[0], self.list_commands(ctx))
+            known, word = self.list_commands(ctx), args[0]
+            message = with_suggestion(error.message, word, known)
+            meant = next((each for each in _MEANINGS.get(word, ()) if each in known), None)
+            if message == error.message and meant is not None:
+                message = with_suggestion(message, meant, [meant])
             raise click.UsageError(message, ctx) from error
+
+
+def usage_message(error: click.ClickException) -> str:
+    """Return the message of an error, with the option that means what an unknown one does."""
+    message = error.format_message()
+    if not isinstance(error, click.NoSuchOption) or error.possibilities:
+        return message
+    command = error.ctx.command if error.ctx else None
+    known = {name for each in getattr(command, "params", ()) for name in each.opts}
+    meant = [each for each in _OPTION_MEANINGS.get(error.option_name, ()) if each in known]
+    return with_suggestion(message, f"'{meant[0]}'", [f"'{meant[0]}'"]) if meant else message

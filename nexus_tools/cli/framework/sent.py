@@ -3,11 +3,14 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+import click
+
 from nexus_tools import units
 from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.session import Session
 
 if TYPE_CHECKING:
+    from nexus_tools.client import SignedTransaction
     from nexus_tools.package import Sent
     from nexus_tools.sui.effects import TransactionEffects
 
@@ -147,7 +150,7 @@ async def carry_out(
     """
     from asyncio import CancelledError
 
-    output = session.output
+    output, session.last_sent = session.output, None
     if session.dry_run or not session.yes:
         with output.progress("simulating"):
             result = await verb(service.rehearsal())
@@ -160,8 +163,33 @@ async def carry_out(
         with output.progress("waiting for the network"):
             return await verb(service)
     except CancelledError:
-        output.warn(
-            "the transaction may have been sent: look at what it was to change"
-            " before you send it once more (`nexus-tools status`)"
-        )
+        _warn_of_interruption(output, session.last_sent)
         raise
+
+
+_RESULTS = {
+    "package publish": "the same command goes on from there, and pays for nothing twice",
+    "package upgrade": "`nexus-tools package upgrade show` shows its result",
+    "package": "`nexus-tools package show` shows its result",
+    "workflow publish": "`nexus-tools workflow list` shows its result",
+    "workflow": "`nexus-tools workflow executions` shows its result",
+    "schedule": "`nexus-tools schedule list` shows its result",
+    "ask": "`nexus-tools ask list` shows its result",
+    "wallet": "`nexus-tools wallet show` shows its result",
+    "leader": "`nexus-tools leader status` shows its result",
+    "tool invoke": "`nexus-tools invocation list` shows its result",
+    "invocation": "`nexus-tools invocation list` shows its result",
+    "admin": "`nexus-tools admin show` shows its result",
+}
+"""Which command shows what an interrupted verb did: of a verb, or of all verbs of its noun."""
+
+
+def _warn_of_interruption(output: Output, sent: "SignedTransaction | None") -> None:
+    if sent is None:
+        output.warn("stopped before the transaction was sent")
+        return
+    context = click.get_current_context(silent=True)
+    noun, verb, *_ = [*(context.command_path.split()[1:] if context else []), "", ""]
+    result = _RESULTS.get(f"{noun} {verb}") or _RESULTS.get(noun)
+    result = result or "`nexus-tools status` shows its result"
+    output.warn(f"the transaction {sent.digest} was sent, and may be executed: {result}")

@@ -2,8 +2,8 @@
 
 import functools
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.parameters import FILE, LOG_FORMAT
 from nexus_tools.directories import cache_directory
 from nexus_tools.embedded_server import host_and_port, listening_socket, url_of
-from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.session import Session
@@ -96,6 +96,18 @@ _OPTIONS = (
 )
 
 
+@contextmanager
+def _naming_bind(host: str) -> Iterator[None]:
+    """Name the option that takes a free port, where the address cannot be used."""
+    try:
+        yield
+    except UsageError as error:
+        if error.code == "address_unusable":
+            place = f"[{host}]" if ":" in host else host
+            error.hint = f"`--bind {place}:0` takes a free port"
+        raise
+
+
 @dataclass(frozen=True, slots=True)
 class Serving:
     """Where a server listens, how it is reached, and whether it only says what it would serve."""
@@ -117,7 +129,7 @@ class Serving:
     def arguments(self) -> list[str]:
         """The same as words of a command line; a free port is chosen here, once."""
         host, port = host_and_port(self.bind)
-        with listening_socket(host, port) as listener:
+        with _naming_bind(host), listening_socket(host, port) as listener:
             place = url_of(listener).partition("://")[2]
         given = {
             "--bind": place,
@@ -173,7 +185,8 @@ class Serving:
         details = sys.stderr.isatty() if self.log_calls is None else self.log_calls
         log_to_stderr(form, again=self.log_format is not None, details=details)
         tls = {"tls_certificate": self.tls_cert, "tls_key": self.tls_key}
-        run(server, host, port, on_ready=ready, alongside=alongside, **tls)
+        with _naming_bind(host):
+            run(server, host, port, on_ready=ready, alongside=alongside, **tls)
 
     def _signatures(self, output: Output) -> "Signatures | None":
         """What the options say of signed calls; without any, it is as the author has it."""
@@ -247,14 +260,13 @@ def _id_of(leader: str) -> "Address":
     """The id of a leader where no chain knows a name. Raises `id_expected`."""
     from nexus_tools.sui.address import Address
 
-    try:
-        return Address.parse(leader)
-    except ValidationError:
-        raise UsageError(
-            "id_expected",
-            f"{leader[:80]!r} is no id of a leader, and names are known to the chain alone",
-            hint="give the id that the log has under `leader_refused`, or --network NAME",
-        ) from None
+    if leader.startswith("0x"):
+        return Address.parse_whole(leader)
+    raise UsageError(
+        "id_expected",
+        f"{leader[:80]!r} is not the id of a leader, and names are known to the chain alone",
+        hint="give the id that the log has under `leader_refused`, or --network NAME",
+    )
 
 
 def _forgive(signatures: "Signatures", leaders: "Iterable[Address]", output: Output) -> None:

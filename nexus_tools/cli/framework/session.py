@@ -3,7 +3,7 @@
 import re
 import shlex
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from nexus_tools.running_localnet import start_command
 from nexus_tools.settings import Settings
 
 if TYPE_CHECKING:
-    from nexus_tools.client import Executed, KeyPair, Network, SuiClient
+    from nexus_tools.client import Executed, KeyPair, Network, SignedTransaction, SuiClient
     from nexus_tools.nexus import Nexus
     from nexus_tools.package import Deployment
     from nexus_tools.sui.address import Address
@@ -28,7 +28,8 @@ _OWNED_BY = re.compile(r"the wallet of (0x[0-9a-f]{64})")
 class Session:
     """The options that every command has, and what they lead to.
 
-    `yes` and `dry_run` are those of commands that sign transactions.
+    `yes` and `dry_run` are those of commands that sign transactions; `last_sent` is the last one
+    that was signed, and `on_send` receives each before it is sent.
     """
 
     output: Output
@@ -37,6 +38,10 @@ class Session:
     wallet_name: str | None = None
     yes: bool = False
     dry_run: bool = False
+    last_sent: "SignedTransaction | None" = field(default=None, init=False, repr=False)
+    on_send: "Callable[[SignedTransaction], None] | None" = field(
+        default=None, init=False, repr=False
+    )
     _signer: "KeyPair | None" = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -72,15 +77,19 @@ class Session:
         aliases = [each.what.alias for each in accounts if each.what.address == address]
         return f" --wallet {shlex.quote(aliases[0])}" if aliases else ""
 
+    def option_of(self, address: "Address") -> str:
+        """As `wallet_option`, but empty where no key can be read."""
+        try:
+            return self.wallet_option(address)
+        except NexusError:  # of the keystore: what the command met is told, not this
+            return ""
+
     def with_wallets(self, text: str) -> str:
         """A text in which `the wallet of` an address is named, if its key is one of the user's."""
         from nexus_tools.sui.address import Address
 
         def named(match: re.Match[str]) -> str:
-            try:
-                option = self.wallet_option(Address.parse(match[1]))
-            except NexusError:  # of the keystore: what the command met is told, not this
-                option = ""
+            option = self.option_of(Address.parse(match[1]))
             return f"{match[0]}:{option}" if option else match[0]
 
         return _OWNED_BY.sub(named, text)
@@ -122,7 +131,11 @@ class Session:
             patience = Patience.of_a_person(timeout_s)
         try:
             async with SuiClient(
-                network, signer, patience=patience, on_merge=self._report_merge
+                network,
+                signer,
+                patience=patience,
+                on_merge=self._report_merge,
+                on_send=self._note_sent,
             ) as client:
                 yield client
         except UnreachableError as error:
@@ -133,6 +146,11 @@ class Session:
                 f"no localnet of yours is running, and no node responds at {network.url}",
                 hint=f"`{start_command(network.endpoint().port)}` starts one",
             ) from error
+
+    def _note_sent(self, sent: "SignedTransaction") -> None:
+        self.last_sent = sent
+        if self.on_send is not None:
+            self.on_send(sent)
 
     def _report_merge(self, merged: "Executed", count: int) -> None:
         cost_mist = merged.cost.net

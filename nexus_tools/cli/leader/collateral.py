@@ -1,8 +1,11 @@
 """The verbs around a leader's collateral: unregister, cancel, claim, re-register, top up."""
 
+import shlex
+
 import click
 
 from nexus_tools.cli.collateral import (
+    claim_hints,
     terms_in_words,
     told_cancelled,
     told_claimed,
@@ -23,6 +26,9 @@ async def unregister(session: Session, which: str | None) -> None:
     It can still close the invocations that name it, as long as it runs.
     """
     await act(session, which, lambda leaders, leader: leaders.unregister(leader), told_unregistered)
+    if not (session.dry_run or session.output.as_json):
+        claim = "nexus-tools leader claim" + _named(which)
+        session.output.note(f"next, once it is claimable: `{claim}`")
 
 
 @click.command("cancel-unregister")
@@ -40,7 +46,8 @@ async def cancel_unregister(session: Session, which: str | None) -> None:
 @writes
 async def claim(session: Session, which: str | None) -> None:
     """Claim the collateral of the unregistered leader, once the delay is over."""
-    await act(session, which, lambda leaders, leader: leaders.claim(leader), told_claimed)
+    with claim_hints("nexus-tools leader unregister" + _named(which), "nexus-tools leader status"):
+        await act(session, which, lambda leaders, leader: leaders.claim(leader), told_claimed)
 
 
 @click.command("re-register")
@@ -78,3 +85,8 @@ async def re_register(session: Session, which: str | None, collateral: int | Non
 async def top_up(session: Session, which: str | None) -> None:
     """Bring back what was slashed of the suspended leader."""
     await act(session, which, lambda leaders, leader: leaders.top_up(leader), told_topped_up)
+
+
+def _named(which: str | None) -> str:
+    """The option that names a leader again, as it was typed."""
+    return f" --leader {shlex.quote(which)}" if which else ""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from nexus_tools.client import SuiClient
     from nexus_tools.package.move.leader import Leader
 
-_SENT_MIST = 1_000_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
@@ -49,4 +47,4 @@ async def _shortage(client: "SuiClient", leader: "Leader", price: int) -> Shorta
         f"the leader {leader.name} cannot pay for gas: its richest worker {richest} can spend"
         f" {units.sui(has_mist)}, and one closing needs {units.sui(needs_mist)}"
     )
-    return Shortage(message, command_to_send(client.network, richest, _SENT_MIST))
+    return Shortage(message, command_to_send(client.network, richest, needs_mist - has_mist))

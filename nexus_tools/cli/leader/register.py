@@ -8,6 +8,7 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.collateral import terms_in_words
 from nexus_tools.cli.framework import ACCOUNT, AMOUNT, Session, carry_out, report, writes
+from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import run_command
 from nexus_tools.cli.signing_key import read_public_key
 from nexus_tools.errors import NotNowError
@@ -64,9 +65,11 @@ async def command(
     terms = {"workers": addresses, "keys": public_keys, "activate": not inactive}
     async with session.nexus() as nexus:
         registered = await _register_once(session, nexus.leaders, known_as, collateral, terms)
-    if registered is None:
-        return
-    sent, leader, locked_mist, owned = registered
+        if registered is None:
+            return
+        sent, leader, locked_mist, owned = registered
+        made = [] if session.dry_run else [await nexus.leaders.get(leader)]
+        poor = await shortages(nexus.client, made)
     if owned and session.yes:
         session.output.warn(f"{_besides(owned)}Name one of them with --leader from now on")
     record = {
@@ -80,6 +83,8 @@ async def command(
     report(session.output, sent, done, record, result=str(leader))
     if not session.dry_run:
         command = run_command(session, session.wallet_option(addresses[0]))
+        for shortage in poor:
+            session.output.warn(str(shortage))
         session.output.note(f"`{command}` lets it work")
 
 

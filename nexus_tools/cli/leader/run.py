@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _log = get_logger("nexus_tools.leader")
 
+_PAUSE_S = 0.5
+
 _OPTIONS = (
     *("journal", "health_host", "health_port", "max_concurrent", "max_concurrent_per_tool"),
     "storages",
@@ -200,9 +202,24 @@ async def _once_ready(
     await leader.ready.wait()
     collect_seldom()
     url = _health_url(config, leader.health_port)
-    _log.info("works", leader=str(leader_id), **({"health": url} if url else {}))
     health = f", health at {url}" if url else ""
+    await _until_workers_can_pay(session, leader, f"the leader {leader_id} is not ready{health}")
+    _log.info("works", leader=str(leader_id), **({"health": url} if url else {}))
     session.output.done(f"the leader {leader_id} works{health}; Ctrl-C stops it")
+
+
+async def _until_workers_can_pay(session: Session, leader: "Leader", said: str) -> None:
+    """Warn once while no worker can close anything, and return when one can."""
+    import asyncio
+
+    is_told = False
+    while problem := leader.problems().get("workers"):
+        if not is_told:
+            is_told = True
+            _log.warning("not_ready", workers=problem)
+            if not session.output.quiet:  # the log has it already
+                session.output.warn(f"{said}: {problem}")
+        await asyncio.sleep(_PAUSE_S)
 
 
 def _reaches_loopback(config: "LeaderConfig") -> bool:

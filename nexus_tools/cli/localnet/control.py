@@ -16,10 +16,18 @@ _GONE = "snapshot_gone"
 
 
 @click.command("advance-clock")
-@click.argument("duration", type=DURATION)
+@click.argument(
+    "duration",
+    metavar="DURATION",
+    nargs=-1,
+    required=True,
+    callback=lambda context, parameter, words: DURATION.convert(
+        " ".join(words), parameter, context
+    ),
+)
 @reads
 async def advance_clock(session: Session, duration: int) -> None:
-    """Let DURATION pass on the chain: `7d`, `1h30m`, `500ms`."""
+    """Let DURATION pass on the chain: `7d`, `6 d 23 h`, `500ms`."""
     async with session.client() as client:
         response = await client.connection.call(_ADVANCE_CLOCK, duration_ms=duration)
     now_ms = int(response.timestamp_ms)

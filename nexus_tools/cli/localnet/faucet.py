@@ -4,6 +4,8 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import AMOUNT, Session, reads
+from nexus_tools.errors import UnreachableError
+from nexus_tools.running_localnet import start_command
 
 
 @click.command()
@@ -18,15 +20,22 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
     """
     from nexus_tools.client import request_sui
 
-    recipient = session.address_of(address, short=True) if address else session.own_address()
+    network = session.network()
+    recipient = session.address_of(address) if address else session.own_address()
     given, digests = 0, dict[str, None]()
     timeout_s = session.settings.timeout_s
     with session.output.progress("asking the faucet"):
         while not digests or (amount is not None and given < amount):
             missing = None if amount is None else amount - given
-            for gift in await request_sui(
-                session.network(), recipient, missing, timeout_s=timeout_s
-            ):
+            try:
+                gifts = await request_sui(network, recipient, missing, timeout_s=timeout_s)
+            except UnreachableError as error:
+                if not error.details.get("timeout_s") and session.settings.lacks_localnet(
+                    network.name
+                ):
+                    error.hint = f"`{start_command(network.endpoint().port)}` starts a localnet"
+                raise
+            for gift in gifts:
                 given += gift.amount
                 digests[str(gift.transaction)] = None
     session.output.done(f"{units.sui(given)} sent to {recipient}")

@@ -19,6 +19,8 @@ from nexus_tools.running_localnet import (
     log_file,
 )
 
+_KEEP = "`nexus-tools localnet start --state FOLDER` keeps one through restarts"
+
 
 @click.command()
 @click.option(
@@ -130,6 +132,8 @@ def stop(session: Session, network_name: str | None) -> None:
     with session.output.progress("stopping the localnet"):
         stop_localnet(running)
     session.output.done(f"stopped the localnet at {running.url}")
+    if running.state is None:
+        session.output.note(f"its chain was in memory, and ended with it: {_KEEP}")
     if session.output.as_json:
         session.output.document(_record(running))
 
@@ -157,8 +161,11 @@ def reset(session: Session, network_name: str | None, *, yes: bool) -> None:
 
 
 def _warn_of_state(session: Session, name: str) -> None:
-    """Warn that the last localnet kept its chain, and that this one will not have it."""
+    """Say that this localnet starts with a new chain, which ends with it; warn of a kept one."""
     last = last_localnet(name)
+    if last is None or last.state is None:
+        ended = "" if last is None else "; that of your last localnet ended with it"
+        session.output.note(f"a new chain, in memory until it stops{ended}: {_KEEP}")
     if last is not None and last.state is not None and Path(last.state).exists():
         option = f"--state {shlex.quote(last.state)}"
         session.output.warn(
@@ -171,6 +178,11 @@ def _report_start(session: Session, running: RunningLocalnet) -> None:
     session.output.done(f"a Sui network listens at {running.url}")
     record = _record(running)
     session.output.record(record if session.output.as_json else _for_people(running))
+    if running.name != USUAL_NAME:
+        session.output.note(
+            f"commands work on it with --network {running.name}, and"
+            f" `nexus-tools localnet stop --network {running.name}` stops it"
+        )
 
 
 def _for_people(running: RunningLocalnet) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, asked, carry_out, reads, report, writes
+from nexus_tools.cli.framework import Session, asked, reads, report, writes
 from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles
+from nexus_tools.cli.package.journal import PublishJournal, modules_step
 from nexus_tools.cli.package.lock import ensure_locks, in_words, lacks_locks, upgrades_record
 from nexus_tools.cli.package.rehearsal import Modules
 from nexus_tools.cli.package.rehearsal import rehearse as rehearse_deployment
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from nexus_tools.package import Deployment
     from nexus_tools.sui.address import Address
 
+_TOOLS = "tools"
 _AND_LOCKED = ", and locked its upgrades"
 _BOTH_LOCKED = ", and locked their upgrades"
 
@@ -94,13 +96,21 @@ async def _publish_folder(
             await publisher.check_funds(modules, with_lock=True)
         before, locks = await ensure_locks(session, client) if locked else ([], None)
         done = f"published {folder} on {client.network.name}{_AND_LOCKED if locked else ''}"
+        journal, step = (
+            await PublishJournal.of(session, client),
+            modules_step(modules, dependencies),
+        )
         async with explains_broken_rules(client, modules, dependencies):
-            sent = await carry_out(
-                session,
+            sent = await journal.carry_out(
+                step,
                 publisher,
-                lambda service: service.publish_other(modules, dependencies, locks),
+                lambda service, done: service.publish_other(
+                    modules, dependencies, locks, done=done
+                ),
                 question=lambda rehearsed: asked(done, rehearsed),
             )
+        if not session.dry_run:
+            journal.forget(step)
         record: dict[str, Any] = {"network": client.network.name, "folder": str(folder)}
     if isinstance(sent, Executed):
         record["package_id"] = str(sent.published())
@@ -147,13 +157,19 @@ async def _compiled(
 
 async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
     """Publish our packages; what is missing of them, if an earlier attempt went half the way."""
-    from nexus_tools.package import Publisher, our_packages
+    from nexus_tools.package import Deployment, Publisher, our_packages
 
     async with session.client(signing=True) as client:
         deployment = None if again else await _begun(session, client)
         network, publisher = client.network.name, Publisher(client, dry_run=session.dry_run)
+        journal, chain_id = await PublishJournal.of(session, client), await client.chain_id()
+        earlier = await journal.executed(_TOOLS)
+        if deployment is None and earlier:
+            deployment = Deployment.of(earlier[0], chain_id)
         tools_package, workflows_package = our_packages()
         lacking = [workflows_package] if deployment else [tools_package, workflows_package]
+        if deployment and await journal.executed(_workflows_step(deployment)):
+            lacking = []
         await publisher.check_funds(
             *(each.modules for each in lacking),
             with_lock=locked and await lacks_locks(session, client),
@@ -161,10 +177,10 @@ async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
         sent, locks = await ensure_locks(session, client) if locked else ([], None)
         done = f"published the packages on {network}{_BOTH_LOCKED if locked else ''}"
         if deployment is None:
-            tools = await carry_out(
-                session,
+            tools = await journal.carry_out(
+                _TOOLS,
                 publisher,
-                lambda service: service.publish_tools(tools_package, locks),
+                lambda service, done: service.publish_tools(tools_package, locks, done=done),
                 question=lambda rehearsed: asked(done, rehearsed.sent[0]),
             )
             sent, deployment = [*sent, *tools.sent], tools.deployment
@@ -172,18 +188,24 @@ async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
                 session.settings.remember(deployment, network)
         if deployment is not None:
             known = deployment
-            workflows = await carry_out(
-                session,
+            workflows = await journal.carry_out(
+                _workflows_step(known),
                 publisher,
-                lambda service: service.publish_workflows(known, locks),
+                lambda service, done: service.publish_workflows(known, locks, done=done),
                 question=lambda rehearsed: asked(done, rehearsed.sent[0]),
+                length=2,
             )
             sent, deployment = [*sent, *workflows.sent], workflows.deployment
     record: dict[str, Any] = {"network": network}
-    if deployment is not None:
+    if deployment is not None and not session.dry_run:
         session.settings.remember(deployment, network)
+        journal.forget(_TOOLS, _workflows_step(deployment))
         record = dict(deployment.as_json())
     report(session.output, sent, done, record)
+
+
+def _workflows_step(deployment: "Deployment") -> str:
+    return f"workflows of {deployment.original_id}"
 
 
 async def _known(session: Session, client: "SuiClient") -> "Deployment | None":
@@ -253,7 +275,7 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
 
     async with session.client() as client:
         with session.output.progress("looking for the registries"):
-            value = await client.object(Address.parse(package))
+            value = await client.object(Address.parse_whole(package))
             executed = value and await client.transaction(value.previous_transaction)
             if not executed:
                 raise NotFoundError(
@@ -263,7 +285,7 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
                 )
             deployment = Deployment.of(executed, await client.chain_id())
             deployment = await newest(client, await find_workflows(client, deployment))
-            named = Address.parse(upgrade_lock) if upgrade_lock else _locked_by(executed)
+            named = Address.parse_whole(upgrade_lock) if upgrade_lock else _locked_by(executed)
             locks = await LockDeployment.find(client, named) if named else None
         if locks is not None:
             session.settings.remember_locks(locks, client.network.name)

@@ -6,6 +6,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.cli.package.journal import PublishJournal
 from nexus_tools.cli.package.published import require_package
 from nexus_tools.errors import NotFoundError, NotNowError
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from nexus_tools.client import SuiClient
     from nexus_tools.package import LockDeployment, PackageUpgrades, Part, Sent, UpgradeLocks
     from nexus_tools.sui.address import Address
+
+_LOCK = "lock"
 
 PACKAGE = click.argument("package", required=False)
 """A package by the id of any of its versions, `workflows` for ours of them; else ours of tools."""
@@ -28,7 +31,7 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
 
     async with session.client(signing=True) as client:
         if upgrade_cap:
-            cap = Address.parse(upgrade_cap)
+            cap = Address.parse_whole(upgrade_cap)
         else:
             cap = await _our_cap(session, client)
         before, locks = await ensure_locks(session, client)
@@ -85,8 +88,10 @@ async def _our_cap(session: Session, client: "SuiClient") -> "Address":
 
 
 async def lacks_locks(session: Session, client: "SuiClient") -> bool:
-    """Return whether this machine knows no `upgrade_lock` of the network."""
-    return session.settings.find_locks(client.network.name, await client.chain_id()) is None
+    """Return whether `upgrade_lock` has to be published first."""
+    if session.settings.find_locks(client.network.name, await client.chain_id()) is not None:
+        return False
+    return not await (await PublishJournal.of(session, client)).executed(_LOCK)
 
 
 async def ensure_locks(
@@ -98,19 +103,20 @@ async def ensure_locks(
     """
     from nexus_tools.package import Publisher
 
-    network = client.network.name
+    network, journal = client.network.name, await PublishJournal.of(session, client)
     known = session.settings.find_locks(network, await client.chain_id())
     if known is not None:
         return [], known
     done = f"published upgrade_lock on {network}, immutable"
-    sent, locks = await carry_out(
-        session,
+    sent, locks = await journal.carry_out(
+        _LOCK,
         Publisher(client, dry_run=session.dry_run),
-        lambda publisher: publisher.publish_lock(),
+        lambda publisher, executed: publisher.publish_lock(done=executed),
         question=lambda rehearsed: asked(done, rehearsed[0]),
     )
-    if locks is not None:
+    if locks is not None and not session.dry_run:
         session.settings.remember_locks(locks, network)
+        journal.forget(_LOCK)
         session.output.done(done)
     return [sent], locks
 

@@ -63,7 +63,7 @@ async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) 
     """
     from nexus_tools.sui.address import Address
 
-    place = Address.parse(schedule)
+    place = Address.parse_whole(schedule)
     async with session.nexus() as nexus:
         leaders = await find_leaders(nexus.leaders, named)
         await act(
@@ -87,7 +87,7 @@ async def cancel(session: Session, schedule: str) -> None:
     """
     from nexus_tools.sui.address import Address
 
-    place = Address.parse(schedule)
+    place = Address.parse_whole(schedule)
     async with session.nexus() as nexus:
         back_mist = nexus.schedules.back_mist
         sent = await carry_out(
@@ -121,7 +121,7 @@ async def _act(
 ) -> None:
     from nexus_tools.sui.address import Address
 
-    place = Address.parse(schedule)
+    place = Address.parse_whole(schedule)
     async with session.nexus() as nexus:
         await act(session, nexus, place, verb, done, facts=facts)
 

@@ -19,17 +19,19 @@ from nexus_tools.cli.leader_names import NAMED, find_leaders
 from nexus_tools.cli.schedule.shown import in_words
 from nexus_tools.cli.schedule.timing import When, timed
 from nexus_tools.cli.workflow_inputs import INPUTS, read_inputs
+from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.package.move.workflows.timing import Timing
     from nexus_tools.registry import CreatedSchedule
+    from nexus_tools.workflow import Document
 
 
 @click.command()
 @click.argument("fqn")
 @INPUTS
 @timed
-@click.option("--funds", type=AMOUNT, required=True, help="What the schedule gets, in SUI.")
+@click.option("--funds", type=AMOUNT, help="What the schedule gets, in SUI; it is required.")
 @click.option("--each", type=AMOUNT, help="What each execution gets; as much as is enough.")
 @click.option("--keeper-fee", type=AMOUNT, help="What a keeper earns with each execution.")
 @click.option("--group", help="The entry group, if the workflow has several.")
@@ -52,7 +54,7 @@ async def command(
     fqn: str,
     inputs: tuple[str, ...],
     when: When,
-    funds: int,
+    funds: int | None,
     each: int | None,
     keeper_fee: int | None,
     group: str | None,
@@ -75,7 +77,6 @@ async def command(
     """
     values = read_inputs(inputs)
     given = _said(
-        funds_mist=funds,
         overlaps=overlap,
         group=group,
         each_mist=each,
@@ -85,20 +86,57 @@ async def command(
         max_failures=max_failures,
         max_executions=count,
     )
-    when.check()  # what is wrong is said before anything is asked
+    if when.count:
+        when.check()  # what is wrong is said before anything is asked
     async with session.nexus() as nexus:
-        timing = when.timing(await nexus.client.now_ms())
         workflow = await nexus.workflows.get(fqn)
+        funds_mist = _require(funds, when, _missing_inputs(workflow.document, values, group))
+        timing = when.timing(await nexus.client.now_ms())
         values = await with_workflow_addresses(session, nexus, workflow, values)
         leaders = await find_leaders(nexus.leaders, named)
         forewarn(session, workflow, values, group, lasts)
         created = await carry_out(
             session,
             nexus.schedules,
-            lambda service: service.create(workflow, values, timing, leaders=leaders, **given),
-            question=lambda done: _question(fqn, done.each_mist, funds),
+            lambda service: service.create(
+                workflow, values, timing, funds_mist=funds_mist, leaders=leaders, **given
+            ),
+            question=lambda done: _question(fqn, done.each_mist, funds_mist),
         )
-    _report(session, fqn, timing, funds, created)
+    _report(session, fqn, timing, funds_mist, created)
+
+
+def _missing_inputs(document: "Document", values: dict[str, Any], group: str | None) -> list[str]:
+    """The names of inputs that the only entry group, or the named one, lacks."""
+    from nexus_tools.workflow import entry_values
+
+    groups = [each for each in document.groups() if group in (None, each.name)]
+    try:
+        if len(groups) == 1:
+            entry_values(document, groups[0], values)
+    except UsageError as error:
+        if error.code == "input_missing":
+            return list(error.details["inputs"])
+        raise
+    return []
+
+
+def _require(funds_mist: int | None, when: When, inputs: list[str]) -> int:
+    """Return the funds. Raises `option_missing`, `timing_missing` or `input_missing`.
+
+    The error names all options that are missing.
+    """
+    missing = {
+        "option_missing": ["--funds SUI"] if funds_mist is None else [],
+        "timing_missing": [] if when.count else ["one of --every, --cron, --at and --on-event"],
+        "input_missing": [f"--input {name}=…" for name in inputs],
+    }
+    code = next((code for code, options in missing.items() if options), None)
+    if code is None:
+        assert funds_mist is not None
+        return funds_mist
+    named = ", ".join(option for options in missing.values() for option in options)
+    raise UsageError(code, "the schedule lacks options", hint=f"give {named}")
 
 
 def _said(**options: Any) -> dict[str, Any]:

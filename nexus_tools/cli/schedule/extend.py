@@ -47,7 +47,7 @@ async def extend(
     from nexus_tools.sui.address import Address
 
     _check(cron, time_zone, times, until, count)
-    place = Address.parse(schedule)
+    place = Address.parse_whole(schedule)
     until_ms = time_of(until) if until else None
     async with session.nexus() as nexus:
         found = await nexus.schedules.standing(place)

@@ -72,7 +72,7 @@ async def show(session: Session, schedule: str, last: int) -> None:
     from nexus_tools.sui.address import Address
 
     async with session.nexus(signing=False) as nexus:
-        place = Address.parse(schedule)
+        place = Address.parse_whole(schedule)
         with session.output.progress("reading events"):
             found = await nexus.schedules.standing(place)
             began = (await nexus.schedules.executions(place))[-last:]

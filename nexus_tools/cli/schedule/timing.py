@@ -82,6 +82,12 @@ class When:
     pause_after_event: int
     max_per_day: int
 
+    @property
+    def count(self) -> int:
+        """How many of the options that exclude each other were given."""
+        given = self.every, self.cron, self.times or None, self.on_event
+        return sum(each is not None for each in given)
+
     def check(self) -> None:
         """Check the options before anything is read from the chain.
 
@@ -89,8 +95,7 @@ class When:
         """
         from nexus_tools.sui.type_tag import parse_struct_tag
 
-        given = self.every, self.cron, self.times or None, self.on_event
-        if sum(each is not None for each in given) != 1:
+        if self.count != 1:
             raise UsageError("timing_missing", "give one of --every, --cron, --at and --on-event")
         if self.first and self.every is None:
             raise UsageError("timing_missing", "--first goes with --every")

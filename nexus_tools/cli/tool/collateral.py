@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nexus_tools.cli.collateral import (
+    claim_hints,
     terms_in_words,
     told_cancelled,
     told_claimed,
@@ -42,6 +43,8 @@ async def unregister(session: Session, fqn: str) -> None:
     Its collateral can be claimed after the delay. Its FQN is never free again.
     """
     await _act(session, fqn, lambda tools, name: tools.unregister(name), told_unregistered)
+    if not (session.dry_run or session.output.as_json):
+        session.output.note(f"next, once it is claimable: `nexus-tools tool claim {fqn}`")
 
 
 @click.command("cancel-unregister")
@@ -57,7 +60,8 @@ async def cancel_unregister(session: Session, fqn: str) -> None:
 @writes
 async def claim(session: Session, fqn: str) -> None:
     """Claim the collateral of the unregistered tool FQN, once the delay is over."""
-    await _act(session, fqn, lambda tools, name: tools.claim(name), told_claimed)
+    with claim_hints(f"nexus-tools tool unregister {fqn}", f"nexus-tools tool show {fqn}"):
+        await _act(session, fqn, lambda tools, name: tools.claim(name), told_claimed)
 
 
 @click.command("re-register")

@@ -69,7 +69,7 @@ async def command(
 
     if why and delete:
         raise UsageError("why_and_delete", "--why tells, and --delete takes: give one of them")
-    place = Address.parse(invocation)
+    place = Address.parse_whole(invocation)
     async with session.nexus(signing=delete) as nexus:
         invocations = nexus.invocations
         if wait:

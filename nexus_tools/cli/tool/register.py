@@ -311,7 +311,7 @@ async def read_definitions(
     if not documents:
         raise UsageError("definitions_missing", f"{name} has no definition in it")
     if package is not None:
-        place = Address.parse(package)
+        place = Address.parse_whole(package)
         async with session.client() as client:
             documents = [
                 await placed(client, place, each) if isinstance(each, dict) else each

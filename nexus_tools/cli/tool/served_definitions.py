@@ -1,5 +1,6 @@
 """Tools as they are served: asking servers for their definitions."""
 
+import shlex
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -10,12 +11,12 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from nexus_tools.cli.framework import Session
+from nexus_tools.cli.framework import Session, plain
 from nexus_tools.errors import NexusError, UnreachableError, UsageError, ValidationError
 from nexus_tools.tool import ToolDefinition, ToolFqn, protocol
 from nexus_tools.toolkit import FailedError, Probe
 
-_MAX_TOOLS = 10_000
+_MAX_TOOLS, _MAX_NAMED = 10_000, 5
 
 
 def check_tool_url(session: Session, url: str) -> None:
@@ -36,7 +37,11 @@ def check_tool_url(session: Session, url: str) -> None:
 def _check_scheme(url: str) -> None:
     if "://" not in url:
         message = f"{url[:200]!r} is not a URL: the scheme is missing"
-        raise UsageError("url_invalid", message, hint=f"Write http://{url[:200]}, or https.")
+        hint = f"Write http://{url[:200]}, or https."
+        if Path(url).exists():
+            serve = f"nexus-tools tool serve {shlex.quote(url)}"
+            hint = f"`{serve}` serves the tools of a file, and prints their URLs."
+        raise UsageError("url_invalid", message, hint=hint)
 
 
 def _host_and_port(url: str) -> str:
@@ -115,7 +120,23 @@ async def _paths(http: httpx.AsyncClient, root: str) -> list[str]:
 
 async def _definition(http: httpx.AsyncClient, url: str) -> ToolDefinition:
     hint = "name the URL of one tool, or pass --all for every tool of a server"
-    return ToolDefinition.parse(await _get(http, url, protocol.META, hint))
+    try:
+        return ToolDefinition.parse(await _get(http, url, protocol.META, hint))
+    except ValidationError as error:
+        if error.code == "not_a_tool":
+            error.hint += await _tools_there(http, url)
+        raise
+
+
+async def _tools_there(http: httpx.AsyncClient, url: str) -> str:
+    """Name the URLs of the tools that the server has, behind a colon; empty if it does not tell."""
+    parts = urlsplit(url)
+    try:
+        urls = await served_urls(http, f"{parts.scheme}://{parts.netloc}")
+    except NexusError:
+        return ""
+    more = f" and {len(urls) - _MAX_NAMED} others" if len(urls) > _MAX_NAMED else ""
+    return f": {', '.join(plain(each) for each in urls[:_MAX_NAMED])}{more}"
 
 
 async def _get(http: httpx.AsyncClient, url: str, path: str, hint: str) -> Any:
@@ -125,6 +146,8 @@ async def _get(http: httpx.AsyncClient, url: str, path: str, hint: str) -> Any:
         if reply.status == HTTPStatus.OK:
             return reply.json()
     except FailedError as error:
-        message = f"{url}: {error.message}"
-        raise UnreachableError("tool_unreachable", message, hint=error.hint) from error
+        message, hint = f"{url}: {error.message}", error.hint
+        if urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1"):
+            hint = "is the URL right? `nexus-tools tool serve FILE` starts a server of your tools"
+        raise UnreachableError("tool_unreachable", message, hint=hint) from error
     raise ValidationError("not_a_tool", f"GET {url}{path} responds with {reply.status}", hint=hint)

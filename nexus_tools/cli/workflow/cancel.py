@@ -2,6 +2,7 @@
 
 import click
 
+from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
 
 
@@ -14,21 +15,29 @@ async def command(session: Session, *, execution: str, expired: bool) -> None:
 
     What is under way is still closed and paid; then it has ended.
     """
-    from nexus_tools.package.move.workflows.execution import ExecutionStopped
+    from nexus_tools.package.move.workflows.execution import ExecutionEnded, ExecutionStopped
     from nexus_tools.sui.address import Address
 
-    place, done = Address.parse(execution), f"cancelled {execution}"
+    place = Address.parse_whole(execution)
     async with session.nexus() as nexus:
         sent = await carry_out(
             session,
             nexus.executions,
             lambda service: service.expire(place) if expired else service.cancel(place),
-            question=lambda sent: asked(done, sent),
+            question=lambda sent: asked(f"cancelled {execution}", sent),
         )
-        stops = nexus.executions.has_emitted(sent, ExecutionStopped)
-    report(session.output, sent, done, {"execution": execution})
+        executions = nexus.executions
+        stops = executions.has_emitted(sent, ExecutionStopped)
+        has_ended = executions.has_emitted(sent, ExecutionEnded)
+        back_mist = executions.emitted(sent, ExecutionEnded).refund_mist if has_ended else None
+    back = "" if back_mist is None else f": {units.sui(back_mist)} of its funds came back"
+    record = {"execution": execution, "back_mist": back_mist}
+    report(session.output, sent, f"cancelled {execution}{back}", record)
     if not (session.dry_run or session.output.as_json):
         if stops:
-            session.output.note("what is under way is still closed, and then it has ended")
-        verb = "watch" if stops else "clean"
+            session.output.note(
+                "invocations that are still open are closed or expire first: then it has ended,"
+                " and its funds come back"
+            )
+        verb = "show" if stops else "clean"
         session.output.note(f"next: nexus-tools workflow {verb} {execution}")

@@ -17,7 +17,7 @@ async def command(session: Session, *, execution: str) -> None:
     """
     from nexus_tools.sui.address import Address
 
-    place, output = Address.parse(execution), session.output
+    place, output = Address.parse_whole(execution), session.output
     async with session.nexus() as nexus:
         if not session.dry_run:
             await nexus.executions.get(place)

@@ -41,7 +41,7 @@ async def show_execution(session: Session, nexus: "Nexus", execution: "Address")
         print_drawn(lambda width: picture(state, width))
         print_outcome(session.output, state)
         print_waits(session.output, waits)
-        print_next(session.output, state)
+        print_next(session, state)
     state.require_valid()
 
 
@@ -82,21 +82,23 @@ def print_waits(output: Output, waits: "Sequence[Wait]") -> None:
         output.note(f"▸ {each}")
 
 
-def print_next(output: Output, state: "ExecutionState") -> None:
-    """Say what can be done next."""
-    place = state.execution.id
+def print_next(session: Session, state: "ExecutionState") -> None:
+    """Say what can be done next, by the wallet that owns the execution."""
+    place, output = state.execution.id, session.output
     if state.is_ended:
-        output.note(f"next: nexus-tools workflow clean {place} brings back what it stored")
+        clean = f"nexus-tools workflow clean {place}{session.option_of(state.execution.owner)}"
+        output.note(f"next: `{clean}` brings back what it stored")
     else:
         output.note(f"next: nexus-tools workflow watch {place}")
 
 
-def print_end(output: Output, state: "ExecutionState") -> None:
+def print_end(session: Session, state: "ExecutionState") -> None:
     """Say how it ended, and what can be done next."""
+    output = session.output
     steps = units.count(state.execution.steps, "step")
     output.done(f"{state.status.replace('_', ' ')} after {steps}")
     if not output.as_json:
-        print_next(output, state)
+        print_next(session, state)
 
 
 def require_success(state: "ExecutionState") -> None:

@@ -14,7 +14,7 @@ async def command(session: Session, *, execution: str, amount: int) -> None:
     """Add AMOUNT SUI to the funds of an EXECUTION, whoever owns it; what is left is its owner's."""
     from nexus_tools.sui.address import Address
 
-    place, done = Address.parse(execution), f"added {units.sui(amount)} to {execution}"
+    place, done = Address.parse_whole(execution), f"added {units.sui(amount)} to {execution}"
     async with session.nexus() as nexus:
         sent = await carry_out(
             session,

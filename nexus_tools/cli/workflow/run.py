@@ -122,7 +122,7 @@ async def find_workflow(nexus: "Nexus", text: str) -> "PublishedWorkflow":
     from nexus_tools.sui.address import Address
 
     if text.startswith("0x"):
-        return await nexus.workflows.by_id(Address.parse(text))
+        return await nexus.workflows.by_id(Address.parse_whole(text))
     return await nexus.workflows.get(text)
 
 
@@ -164,4 +164,4 @@ async def _tell(
     else:
         print_outcome(output, state, ends=True)
     require_success(state)
-    print_end(output, state)
+    print_end(session, state)

@@ -42,7 +42,7 @@ async def command(session: Session, *, fqn: str, as_document: bool) -> None:
     """
     from nexus_tools.sui.address import Address
 
-    place = Address.parse(fqn) if fqn.startswith("0x") else None
+    place = Address.parse_whole(fqn) if fqn.startswith("0x") else None
     async with session.nexus(signing=False) as nexus:
         if place is not None and not await _is_workflow(nexus, place):
             await show_execution(session, nexus, place)

@@ -49,7 +49,7 @@ async def command(session: Session, *, execution: str) -> None:
 
     output = session.output
     async with session.nexus(signing=False, endures=True) as nexus:
-        place = Address.parse(execution)
+        place = Address.parse_whole(execution)
         with _drawing(session) as draw:
             async with telling(nexus, place, partial(_tell, output), output.note):
                 state = await _follow(session, nexus, place, draw)
@@ -59,7 +59,7 @@ async def command(session: Session, *, execution: str) -> None:
     else:
         print_outcome(output, state, ends=True)
     require_success(state)
-    print_end(output, state)
+    print_end(session, state)
 
 
 def _tell(output: Output, waits: "Sequence[Wait]") -> None:

@@ -42,8 +42,13 @@ class LockDeployment(Struct, frozen=True):
         sent = await execute_or_simulate(client, builder, dry_run=dry_run)
         if not isinstance(sent, Executed):
             return sent, None
-        (locks,) = sent.created_of("upgrade_lock", "Locks")
-        return sent, cls(sent.published(), locks, await client.chain_id())
+        return sent, await cls.of(client, sent)
+
+    @classmethod
+    async def of(cls, client: SuiClient, published: Executed) -> Self:
+        """Return what the transaction of `publish` made."""
+        (locks,) = published.created_of("upgrade_lock", "Locks")
+        return cls(published.published(), locks, await client.chain_id())
 
     @classmethod
     async def find(cls, client: SuiClient, package_id: Address) -> Self:

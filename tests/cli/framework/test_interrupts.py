@@ -1,8 +1,10 @@
 """Ctrl-C while a command waits for stdin, within asyncio's loop as commands run in it."""
 
 import asyncio
+import gc
 import io
 import signal
+import warnings
 
 import pytest
 
@@ -34,3 +36,15 @@ def test_afterwards_ctrl_c_does_what_it_did_before(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}")))
     assert read_bytes("-") == b"{}"
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_before_a_command_begins_prints_no_warning(home, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(asyncio, "run", interrupted)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert home.run("wallet", "show").code == 130
+        gc.collect()
+    assert [str(each.message) for each in caught if "never awaited" in str(each.message)] == []

@@ -3,6 +3,7 @@
 import asyncio
 from types import SimpleNamespace
 
+import click
 import pytest
 
 from nexus_tools.cli.framework import Output, carry_out
@@ -10,17 +11,43 @@ from nexus_tools.cli.framework import Output, carry_out
 pytestmark = pytest.mark.anyio
 
 
-async def test_whoever_stops_while_it_is_sent_is_told_that_it_may_have_been(capsys):
+async def stopped(verb, *, sent):
+    """What is printed if a verb is interrupted after it `sent` a transaction, or before."""
     begun = asyncio.Event()
+    session = SimpleNamespace(output=Output(), dry_run=False, yes=True, last_sent=None)
 
     async def send(_):
+        session.last_sent = SimpleNamespace(digest="D1G") if sent else None
         begun.set()
         await asyncio.Event().wait()
 
-    session = SimpleNamespace(output=Output(), dry_run=False, yes=True)
-    sending = asyncio.create_task(carry_out(session, object(), send, question=lambda _: ""))
-    await begun.wait()
-    sending.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await sending
-    assert "the transaction may have been sent" in capsys.readouterr().err
+    with click.Context(click.Command(verb), info_name=f"nexus-tools {verb}"):
+        sending = asyncio.create_task(carry_out(session, object(), send, question=lambda _: ""))
+        await begun.wait()
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+
+
+async def test_an_interruption_before_sending_says_that_nothing_was_sent(capsys):
+    await stopped("schedule create", sent=False)
+    assert "stopped before the transaction was sent" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("verb", "lookup"),
+    [
+        ("schedule create", "nexus-tools schedule list"),
+        ("workflow run", "nexus-tools workflow executions"),
+        ("workflow publish", "nexus-tools workflow list"),
+        ("package upgrade execute", "nexus-tools package upgrade show"),
+        ("package publish", "the same command goes on from there"),
+        ("tool register", "nexus-tools status"),
+        ("bridge register", "nexus-tools status"),
+    ],
+)
+async def test_an_interruption_names_the_digest_and_the_lookup(capsys, verb, lookup):
+    await stopped(verb, sent=True)
+    told = capsys.readouterr().err
+    assert "the transaction D1G was sent" in told
+    assert lookup in told

@@ -72,7 +72,7 @@ def test_the_faucet_gives_exactly_the_amount_to_the_wallet(detached):
 
 
 def test_the_faucet_gives_to_any_address_what_it_is_set_to(detached):
-    given = detached.json("localnet", "faucet", "0x7")
+    given = detached.json("localnet", "faucet", f"0x{7:064x}")
     assert (given["address"], given["amount_mist"]) == (f"0x{'7':0>64}", 1_000_000_000_000)
     assert len(given["digests"]) == 1
     assert detached.fails("localnet", "faucet", "0xnothing")[0] == 7
@@ -92,7 +92,7 @@ def test_the_faucet_gives_to_a_key_by_its_alias(detached):
 
 @pytest.mark.parametrize("amount", ["0", "1000001"])
 def test_an_amount_that_the_faucet_does_not_give_is_said_so(detached, amount):
-    result = detached.run("localnet", "faucet", "0x7", "--amount", amount, "--json")
+    result = detached.run("localnet", "faucet", f"0x{7:064x}", "--amount", amount, "--json")
     assert (result.code, result.error["code"]) == (6, "faucet_failed")
     assert "amount_mist is no whole number from 1 to" in result.error["message"]
 

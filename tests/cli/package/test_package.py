@@ -51,8 +51,8 @@ def test_a_published_package_is_found_by_its_id(author, publisher):
 
 
 def test_what_is_no_package_cannot_be_used(author):
-    assert author.fails("package", "use", "0x1234") == (3, "package_unknown")
-    assert author.fails("package", "use", "0x6")[0] in (3, 7)
+    assert author.fails("package", "use", f"0x{0x1234:064x}") == (3, "package_unknown")
+    assert author.fails("package", "use", f"0x{6:064x}")[0] in (3, 7)
 
 
 def test_without_the_package_a_command_says_how_to_publish_it(author):

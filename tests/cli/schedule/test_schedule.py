@@ -103,6 +103,20 @@ def test_what_comes_back_is_asked_and_said(author, schedule):
     assert said in author.run("schedule", "cancel", schedule, "--yes").stderr
 
 
+def test_create_names_all_missing_options_at_once(author, flow):
+    error = author.run("schedule", "create", flow, "--json").error
+    assert "--funds SUI, one of --every, --cron, --at and --on-event, --input " in error["hint"]
+    assert author.fails("schedule", "create", flow, *VALUES, "--every", "1h") == (
+        2,
+        "option_missing",
+    )
+    assert author.fails("schedule", "create", flow, *HOURLY) == (2, "input_missing")
+    assert author.fails("schedule", "create", flow, *VALUES, "--funds", "1") == (
+        2,
+        "timing_missing",
+    )
+
+
 def test_a_refill_of_nothing_is_refused(author, schedule):
     assert author.fails("schedule", "refill", schedule, "0", "--yes") == (2, "amount_invalid")
 
@@ -206,7 +220,6 @@ def test_cron_gives_times(author, flow):
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ((), "timing_missing"),
         (("--every", "1h", "--cron", "* * * * *"), "timing_missing"),
         (("--at", "2190-01-01", "--until", "2190-01-02"), "timing_missing"),
         (("--every", "1h", "--time-zone", "UTC"), "timing_missing"),

@@ -1,5 +1,8 @@
 """The life of a tool, from its registration to its return."""
 
+import re
+import shlex
+
 import pytest
 
 
@@ -89,3 +92,27 @@ def test_a_writer_prints_what_it_did_its_digest_and_its_cost(author, registered)
     assert "✓ unregistered" in result.stderr
     assert "digest" in result.stdout
     assert "cost" in result.stdout
+
+
+def test_a_claim_that_is_too_early_works_after_its_hint(author, registered):
+    told = author.run("tool", "unregister", registered, "--yes").stderr
+    assert f"`nexus-tools tool claim {registered}`" in told
+    refused = author.run("tool", "claim", registered, "--yes")
+    (hint,) = re.findall("`(nexus-tools localnet advance-clock [^`]+)`", refused.stderr)
+    assert author.run(*shlex.split(hint)[1:]).code == 0
+    claim = f"nexus-tools tool claim {registered}"
+    assert f"`{claim}`" in author.json("status")["next"]
+    assert author.run(*shlex.split(claim)[1:], "--yes").code == 0
+    again = author.run("tool", "claim", registered, "--yes").stderr
+    assert f"it came back already: `nexus-tools tool show {registered}`" in again
+    assert author.json("status")["next"] is None
+
+
+def test_a_claim_of_an_active_tool_names_the_command_before_it(author, registered):
+    refused = author.run("tool", "claim", registered, "--yes").stderr
+    assert f"`nexus-tools tool unregister {registered}`" in refused
+
+
+def test_advance_clock_takes_durations_as_they_are_printed(author):
+    advanced = author.json("localnet", "advance-clock", "1", "min", "5", "s")
+    assert advanced["advanced_ms"] == 65_000

@@ -109,7 +109,7 @@ def test_why_and_delete_exclude_each_other(requester):
 
 
 def test_why_of_what_was_never_requested_is_not_found(requester):
-    result = requester.run("tool", "outcome", "0x1", "--why", "--json")
+    result = requester.run("tool", "outcome", f"0x{1:064x}", "--why", "--json")
     assert (result.code, result.error["code"]) == (3, "invocation_unknown")
     assert "--why" not in result.error["hint"]
 

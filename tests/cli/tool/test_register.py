@@ -168,6 +168,27 @@ def test_one_source_has_to_be_named(author, arguments):
 def test_a_server_that_does_not_respond_is_unreachable(author):
     arguments = ("tool", "register", "--url", "http://127.0.0.1:1", "--yes")
     assert author.fails(*arguments) == (6, "tool_unreachable")
+    assert "`nexus-tools tool serve FILE`" in author.run(*arguments).stderr
+
+
+def test_a_url_of_no_tool_gets_those_that_the_server_has(author, served):
+    wrong = f"{served}/xyz.example.math.dvide@1"
+    error = author.run("tool", "register", "--url", wrong, "--yes", "--json").error
+    assert error["code"] == "not_a_tool"
+    assert f"{served}/xyz.example.math.divide@1" in error["hint"]
+
+
+def test_a_file_instead_of_a_url_is_told_how_to_be_served(author, examples):
+    file = examples / "tools.py"
+    error = author.run("tool", "register", "--url", file, "--yes", "--json").error
+    assert f"`nexus-tools tool serve {file}`" in error["hint"]
+
+
+def test_too_little_collateral_is_told_how_much_is_enough(author, meta_file, definition):
+    register = ("tool", "register", "--from-meta", meta_file(definition), "--yes")
+    error = author.run(*register, "--collateral", "0.1", "--json").error
+    assert error["code"] == "collateral_too_small"
+    assert "lock 1 SUI or more" in error["hint"]
 
 
 def test_the_root_of_a_server_of_several_tools_is_no_tool(author, served):

@@ -67,9 +67,9 @@ def test_what_an_id_is_of_is_said_where_something_else_is_wanted(customer, carri
     assert customer.json("workflow", "show", halves["workflow"]) == halves
     error = customer.run("schedule", "show", halves["workflow"], "--json").error
     assert error["message"] == f"{halves['workflow']} is a workflow, not a schedule"
-    error = customer.run("workflow", "watch", "0x6", "--json").error
+    error = customer.run("workflow", "watch", f"0x{6:064x}", "--json").error
     assert "::clock::Clock, not an execution" in error["message"]
-    assert customer.fails("workflow", "show", "0xabc") == (3, "execution_unknown")
+    assert customer.fails("workflow", "show", f"0x{0xABC:064x}") == (3, "execution_unknown")
 
 
 def test_nothing_is_not_added(customer):
@@ -118,6 +118,25 @@ def test_a_refusal_says_what_was_allowed_and_what_allows_more(requester):
     result = requester.run("workflow", "run", "xyz.example.halves@1", *inputs)
     assert "second failed, too_many_steps: it may take 1 step (" in result.stderr
     assert "begun with a higher --max-steps it may take more" in result.stderr
+
+
+def test_cancel_says_what_is_still_open_and_what_to_look_at(customer):
+    place = run(customer, "--input", "dividend=84")["execution"]
+    told = customer.run("workflow", "cancel", place, "--yes").stderr
+    assert "invocations that are still open are closed or expire first" in told
+    (following,) = [line for line in told.splitlines() if line.startswith("next: ")]
+    assert following == f"next: nexus-tools workflow show {place}"
+    assert customer.run(*following.split()[2:]).code == 0
+
+
+def test_show_and_clean_name_the_wallet_that_owns_an_execution(requester, chain):
+    place = run(requester, "--input", "dividend=84", "--wait")["execution"]
+    other, _ = requester.wallet.new("other")
+    chain.fund(other.address, 10**9)
+    shown = requester.run("workflow", "show", place, "--wallet", "other").stderr
+    assert f"`nexus-tools workflow clean {place} --wallet author`" in shown
+    refused = requester.run("workflow", "clean", place, "--wallet", "other", "--yes").stderr
+    assert ": --wallet author" in refused
 
 
 def test_what_is_left_is_cleaned_up_for_what_it_took(requester):

@@ -1,0 +1,129 @@
+"""The transactions that `package publish` sends, recorded so that an interrupted one is continued.
+
+Each is written down before it is sent. The next attempt of the same wallet on the same chain finds
+out what became of it, and sends the same bytes again if nothing did: the chain executes them once.
+"""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from nexus_tools.cli.framework import Session, carry_out
+from nexus_tools.errors import NotFoundError, RefusedOnChainError
+from nexus_tools.private_file import read_private, write_private
+
+if TYPE_CHECKING:
+    from nexus_tools.client import Executed, SignedTransaction, SuiClient
+    from nexus_tools.package import Publisher
+    from nexus_tools.sui.address import Address
+
+T = TypeVar("T")
+Verb = Callable[["Publisher", "Sequence[Executed]"], Awaitable[T]]
+"""Publishes, but for the transactions of the step that were executed already."""
+
+
+class PublishJournal:
+    """The transactions of an unfinished publication, by step, in one file."""
+
+    def __init__(self, session: Session, client: "SuiClient", path: Path) -> None:
+        self._session = session
+        self._client = client
+        self._path = path
+
+    @classmethod
+    async def of(cls, session: Session, client: "SuiClient") -> Self:
+        """Return the journal of the wallet that signs, on the chain of the client."""
+        name = f"{await client.chain_id()}-{client.address}.json"
+        return cls(session, client, session.settings.data_directory / "publishing" / name)
+
+    async def executed(self, step: str) -> "list[Executed]":
+        """Return the transactions of a step that the chain executed with success."""
+        found = [await self._client.transaction(each.digest) for each in self._sent(step)]
+        return [each for each in found if each is not None and _succeeded(each)]
+
+    async def carry_out(
+        self,
+        step: str,
+        publisher: "Publisher",
+        verb: "Verb[T]",
+        *,
+        question: Callable[[T], str],
+        length: int = 1,
+    ) -> T:
+        """Carry out a step of `length` transactions, except for those that were executed before."""
+        done = await self.executed(step)
+        for each in done:
+            self._session.output.note(f"an earlier attempt sent {each.digest}: going on from there")
+        if len(done) == length:
+            return await verb(publisher, done)
+
+        async def perform(service: "Publisher") -> T:
+            if service.dry_run:
+                return await verb(service, done)
+            with self._recording(step):
+                return await verb(service, await self._send_again(step))
+
+        return await carry_out(self._session, publisher, perform, question=question)
+
+    def forget(self, *steps: str) -> None:
+        """Forget the transactions of steps, whose results are kept elsewhere by now."""
+        document = {key: sent for key, sent in self._read().items() if key not in steps}
+        if document:
+            write_private(self._path, json.dumps(document))
+        else:
+            self._path.unlink(missing_ok=True)
+
+    async def _send_again(self, step: str) -> "list[Executed]":
+        """Send what was recorded once more; what the chain refuses now, it never executes."""
+        executed = []
+        for each in self._sent(step):
+            try:
+                sent = await self._client.execute_transaction(each.transaction, [each.signature])
+            except (RefusedOnChainError, NotFoundError):
+                continue
+            executed.append(sent)
+        return executed
+
+    @contextmanager
+    def _recording(self, step: str) -> Iterator[None]:
+        def record(sent: "SignedTransaction") -> None:
+            texts = [b64encode(each).decode() for each in (sent.transaction, sent.signature)]
+            document = self._read()
+            document.setdefault(step, []).append([*texts, str(sent.digest)])
+            write_private(self._path, json.dumps(document))
+
+        self._session.on_send = record
+        try:
+            yield
+        finally:
+            self._session.on_send = None
+
+    def _sent(self, step: str) -> "list[SignedTransaction]":
+        from nexus_tools.client import SignedTransaction
+        from nexus_tools.sui.digest import Digest
+
+        return [
+            SignedTransaction(b64decode(transaction), b64decode(signature), Digest.parse(digest))
+            for transaction, signature, digest in self._read().get(step, ())
+        ]
+
+    def _read(self) -> dict[str, list[list[str]]]:
+        document: dict[str, list[list[str]]] = json.loads(read_private(self._path) or "{}")
+        return document
+
+
+def modules_step(modules: "Sequence[bytes]", dependencies: "Sequence[Address]") -> str:
+    """Return the step that publishes a package of a user's own: no other has its name."""
+    from hashlib import blake2b
+
+    parts = (*modules, *(str(each).encode() for each in dependencies))
+    return blake2b(b"".join(parts), digest_size=32).hexdigest()
+
+
+def _succeeded(executed: "Executed") -> bool:
+    from nexus_tools.sui.execution_status import Success
+
+    return isinstance(executed.effects.status, Success)

@@ -1,0 +1,30 @@
+"""What a localnet says about its chain, and where it is missing."""
+
+
+def test_start_and_stop_say_that_the_chain_is_in_memory(home, tmp_path):
+    keep = "`nexus-tools localnet start --state FOLDER` keeps one through restarts"
+    start = ("localnet", "start", "--detach", "--port", "0", "--name", "kept")
+    first = home.spawn(*start).stderr
+    assert f"a new chain, in memory until it stops: {keep}" in first
+    assert "`nexus-tools localnet stop --network kept` stops it" in first
+    network = ("--network", "kept")
+    home.json("wallet", "new", "author")
+    home.json("localnet", "faucet", *network)
+    home.json("package", "publish", "--yes", *network)
+    assert (
+        f"its chain was in memory, and ended with it: {keep}"
+        in home.run("localnet", "stop", *network).stderr
+    )
+    assert "that of your last localnet ended with it" in home.spawn(*start).stderr
+    assert "has a new chain since" in home.json("status", *network)["next"]
+    home.run("localnet", "stop", *network)
+    kept = home.spawn(*start, "--state", tmp_path / "state").stderr
+    assert keep not in kept
+    assert keep not in home.run("localnet", "stop", *network).stderr
+
+
+def test_the_faucet_of_a_localnet_that_is_not_running_names_how_to_start_it(home):
+    home.json("wallet", "new", "author")
+    error = home.run("localnet", "faucet", "--json", NEXUS_TOOLS_LOCALNET_PORT="1").error
+    assert error["code"] == "faucet_failed"
+    assert error["hint"] == "`nexus-tools localnet start --detach` starts a localnet"
