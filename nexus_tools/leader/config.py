@@ -108,7 +108,7 @@ class LeaderConfig(pydantic.BaseModel):
     """Gas units that an execution of a workflow may cost beyond what it pays; then it waits."""
 
     max_unpaid_tool_mist: int = Field(default=60_000_000, ge=0, le=10**15)
-    """Gas that the on-chain tools of an author may cost beyond what their calls pay."""
+    """MIST that the on-chain tools of one author may cost beyond what their calls pay."""
 
     clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
     """How often the chain's clock is read while something waits for it."""
