@@ -107,6 +107,9 @@ class LeaderConfig(pydantic.BaseModel):
     max_unpaid_gas_units: int = Field(default=4_000, ge=1_500, le=1_000_000_000)
     """Gas units that an execution of a workflow may cost beyond what it pays; then it waits."""
 
+    max_unpaid_tool_mist: int = Field(default=60_000_000, ge=0, le=10**15)
+    """MIST that the on-chain tools of one author may cost beyond what their calls pay."""
+
     clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
     """How often the chain's clock is read while something waits for it."""
 

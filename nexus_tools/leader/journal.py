@@ -45,6 +45,9 @@ CREATE TABLE IF NOT EXISTS invocations (
     closed_at_ms INTEGER
 ) STRICT;
 CREATE TABLE IF NOT EXISTS executions (execution BLOB PRIMARY KEY) STRICT;
+CREATE TABLE IF NOT EXISTS tool_accounts (
+    author BLOB PRIMARY KEY, balance_mist INTEGER NOT NULL, refused_until_ms INTEGER NOT NULL
+) STRICT;
 CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage != 'closed';
 """
 
@@ -79,6 +82,14 @@ class Memory:
     cursor: str | None
     entries: tuple[Entry, ...]
     executions: tuple[Address, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAccount:
+    """What calls of an author's on-chain tools have paid, less their gas."""
+
+    balance_mist: int
+    refused_until_ms: int
 
 
 class Journal:
@@ -152,6 +163,18 @@ class Journal:
     async def keep(self, executions: Mapping[Address, bool]) -> None:
         """Executions name this leader, or are to be forgotten."""
         await self._commits.run(lambda connection: _keep(connection, executions))
+
+    async def tool_accounts(self) -> dict[Address, ToolAccount]:
+        """Return all accounts of authors."""
+        statement = "SELECT author, balance_mist, refused_until_ms FROM tool_accounts"
+        rows = await self._commits.run(lambda connection: connection.execute(statement).fetchall())
+        return {Address(author): ToolAccount(*account) for author, *account in rows}
+
+    async def keep_tool_accounts(self, accounts: Mapping[Address, ToolAccount]) -> None:
+        """Replace accounts of authors."""
+        rows = [(bytes(author), *astuple(account)) for author, account in accounts.items()]
+        statement = "INSERT OR REPLACE INTO tool_accounts VALUES (?, ?, ?)"
+        await self._commits.run(lambda connection: connection.executemany(statement, rows))
 
     async def closed(self, closed: Mapping[Address, Closed], now_ms: int) -> None:
         """How invocations were closed."""

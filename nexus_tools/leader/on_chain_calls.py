@@ -1,8 +1,8 @@
 """Calls the Move functions of on-chain tools, in the transaction that closes the invocation.
 
 It is simulated first: what aborts there is a failure of the invocation, which costs the leader no
-gas. A function can turn between simulation and execution: a leader that has lost gas to a tool
-calls it no more for a day.
+gas. A function can turn between simulation and execution. The accounts of authors bound what the
+leader loses by that.
 """
 
 from collections.abc import Sequence
@@ -11,19 +11,18 @@ from dataclasses import dataclass, field
 from nexus_tools.client import Executed, Simulated, simulate_transaction
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
 from nexus_tools.leader.attempts import AttemptOnChain, Attempts
+from nexus_tools.leader.call_failures import Blame, blame, reason_of
 from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool
-from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closing import floor_mist
-from nexus_tools.leader.execution_accounts import ExecutionAccounts
+from nexus_tools.leader.execution_accounts import ExecutionAccounts, margin_mist
 from nexus_tools.leader.judgement import Declined, failure
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.step_costs import affordable, cost_mist
+from nexus_tools.leader.tool_accounts import Author, ToolAccounts, author_of
 from nexus_tools.leader.transaction_sender import TransactionSender
 from nexus_tools.leader.workers import Worker, Workers
 from nexus_tools.logs import get_logger
 from nexus_tools.package import explain_abort, parse_event
-from nexus_tools.package.move import invocation as invocations
-from nexus_tools.package.move import on_chain_call
 from nexus_tools.package.move.invocation import InvocationSettled
 from nexus_tools.package.move.workflows.execution import ExecutionAdvanced
 from nexus_tools.registry import (
@@ -40,7 +39,8 @@ from nexus_tools.registry import (
 )
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.execution_status import ExecutionFailure, MoveAbort
+from nexus_tools.sui.effects import InputState
+from nexus_tools.sui.execution_status import ExecutionFailure
 from nexus_tools.sui.object import Immutable, Object, Shared
 from nexus_tools.sui.transaction import (
     ObjectArgument,
@@ -52,7 +52,6 @@ from nexus_tools.tool import Failure, FailureReason, ToolDefinition
 
 _log = get_logger("nexus_tools.leader")
 
-_DAY_MS = 24 * 60 * 60 * 1000
 # Bounds in gas units, and in MIST of storage: what is not used is not paid.
 _UNITS = 4_000
 _UNITS_PER_SOURCE = 500
@@ -68,6 +67,7 @@ class _Call:
 
     invocation: FoundInvocation
     tool: FoundTool
+    author: Author
     function: MoveFunctionCall
     gas_mist: int
     leader: SharedObject | None
@@ -109,6 +109,20 @@ class _Call:
         return builder.finish(self.known)
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A call as it was simulated last, with what the steps that follow cost of it."""
+
+    simulated: Simulated
+    steps_mist: int
+
+    @property
+    def budget_mist(self) -> int:
+        """The most gas that the transaction may cost."""
+        used = self.simulated.cost.computation_cost + self.simulated.cost.storage_cost
+        return used * _MORE // 100
+
+
 class OnChainCalls:
     """Calls functions in the name of the leader, or of nobody where anyone may."""
 
@@ -120,19 +134,18 @@ class OnChainCalls:
         *,
         workers: Workers,
         sender: TransactionSender,
-        clock: ChainClock,
         metrics: LeaderMetrics,
         accounts: ExecutionAccounts,
+        authors: ToolAccounts,
     ) -> None:
         self._chain = chain
         self._attempts = attempts
         self._reader = reader
         self._workers = workers
         self._sender = sender
-        self._clock = clock
         self._metrics = metrics
         self._accounts = accounts
-        self._shunned_until_ms: dict[Address, int] = {}
+        self._authors = authors
 
     async def call(
         self, invocation: FoundInvocation, tool: FoundTool, definition: ToolDefinition
@@ -142,9 +155,8 @@ class OnChainCalls:
         Raises `UnreachableError`, or what keeps the workers from sending.
         """
         assert definition.function is not None
-        if self._clock.now_ms() < self._shunned_until_ms.get(tool.tool.id, 0):
-            detail = "this leader lost gas to the tool, and calls it no more for a day"
-            return Declined(failure(FailureReason.REFUSED, detail))
+        if refusal := self._authors.refusal(author_of(tool, definition.function)):
+            return Declined(failure(FailureReason.REFUSED, refusal))
         call = await self._prepared(invocation, tool, definition)
         return call if isinstance(call, Failure) else await self._carry_out(call)
 
@@ -170,34 +182,68 @@ class OnChainCalls:
                 self._accounts.note([execution], worker, executed)
 
     async def _carry_out(self, call: _Call) -> int | Failure:
-        """Simulate it, alone and with what follows, and send it."""
+        """Simulate a call, alone and with the steps that follow, and send it.
+
+        A call that has to wait for others of its author is simulated again, because they may have
+        changed what it does.
+        """
         price = self._workers.epoch.gas_price
-        budget_mist = call.own_mist(price)
-        async with self._workers.paying(min(budget_mist, self._workers.richest_mist)) as worker:
-            simulated = await self._simulate(worker, call, budget_mist)
-            if isinstance(simulated, Failure):
-                return simulated
-            fee_mist = self._fee_mist(simulated)
-            lost_mist = simulated.cost.net - worker.repaid_mist(simulated, fee_mist) - fee_mist
-            if lost_mist > 0:
-                detail = f"a call takes {lost_mist} MIST more than the {call.gas_mist} of its gas"
-                return failure(FailureReason.ABORTED, detail)
-            simulated = await self._with_steps(worker, call, simulated)
-            used = simulated.cost.computation_cost + simulated.cost.storage_cost
-            kind = call.build(self._chain, self._workers.leader.argument)
-            sent = self._workers.sign(worker, kind, used * _MORE // 100)
-            executed = await self._sender.send(sent)
-            worker.learn(executed)
+        most_mist = call.own_mist(price)
+        async with self._authors.reservation(call.author) as reservation:
+            while True:
+                paying = self._workers.paying(min(most_mist, self._workers.richest_mist))
+                async with paying as worker:
+                    planned = await self._planned(worker, call, most_mist)
+                    if isinstance(planned, Failure):
+                        return planned
+                    if reservation.covers(planned.budget_mist):
+                        return await self._send(worker, call, planned)
+                refusal = await reservation.wait(planned.budget_mist)
+                if refusal is not None:
+                    return failure(FailureReason.REFUSED, refusal)
+
+    async def _planned(self, worker: Worker, call: _Call, most_mist: int) -> _Plan | Failure:
+        """Simulate a call and return what it is about to do, or why its function does not work."""
+        call.steps = ()
+        alone = await self._simulate(worker, call, most_mist)
+        if isinstance(alone, Failure):
+            return alone
+        fee_mist = self._fee_mist(alone)
+        gain_mist = fee_mist + worker.repaid_mist(alone, fee_mist) - alone.cost.net
+        if gain_mist < 0:
+            detail = f"a call takes {-gain_mist} MIST more than the {call.gas_mist} of its gas"
+            return failure(FailureReason.ABORTED, detail)
+        simulated = await self._with_steps(worker, call, alone)
+        return _Plan(simulated, gain_mist - margin_mist(worker, simulated))
+
+    async def _send(self, worker: Worker, call: _Call, planned: _Plan) -> int | Failure:
+        """Send a call; its fee, or a failure that the tool has caused. Raises any other one."""
+        kind = call.build(self._chain, self._workers.leader.argument)
+        sent = self._workers.sign(worker, kind, planned.budget_mist)
+        executed = await self._sender.send(sent)
+        worker.learn(executed)
+        earned_mist = self._fee_mist(executed)
+        self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, earned_mist))
+        margin, status = margin_mist(worker, executed), executed.effects.status
+        if not isinstance(status, ExecutionFailure):
             self._accounts.note([call.execution], worker, executed)
-            earned_mist = self._fee_mist(executed)
-            repaid_mist = worker.repaid_mist(executed, earned_mist)
-        self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
-        status = executed.effects.status
-        if isinstance(status, ExecutionFailure):
-            if status.command == call.place:
-                self._shun(call.tool, str(status.error))
-            executed.raise_for_status()
-        return earned_mist
+            await self._authors.note(call.author, margin + planned.steps_mist)
+            return earned_mist
+        is_changed = call.execution is not None and (
+            _version_of(call.execution, planned.simulated) != _version_of(call.execution, executed)
+        )
+        blamed = blame(status, call.place, execution_changed=is_changed)
+        if blamed is Blame.OTHERS or self._authors.trusts(call.author):
+            self._accounts.note([call.execution], worker, executed)
+        else:
+            is_turned = blamed is Blame.TOOL
+            await self._authors.note(call.author, margin, is_failure=is_turned)
+            if is_turned:
+                _log.warning("tool_turned", fqn=call.tool.tool.fqn, error=str(status.error))
+                detail = "the function worked in the simulation and failed in the transaction"
+                return failure(FailureReason.REFUSED, detail)
+        executed.raise_for_status()
+        raise AssertionError("a failed transaction raises")
 
     async def _simulate(self, worker: Worker, call: _Call, budget_mist: int) -> Simulated | Failure:
         """What it would do, or why the function does not work; raises any other reason."""
@@ -209,7 +255,7 @@ class OnChainCalls:
             try:
                 simulated.raise_for_status()
             except RefusedOnChainError as error:
-                reason = _reason_of(status, call.place)
+                reason = reason_of(status, call.place)
                 if reason is None:
                     raise
                 return failure(reason, explain_abort(error, self._chain.deployment).message)
@@ -243,10 +289,6 @@ class OnChainCalls:
                 return simulated
         call.steps = ()
         return alone
-
-    def _shun(self, tool: FoundTool, error: str) -> None:
-        self._shunned_until_ms[tool.tool.id] = self._clock.now_ms() + _DAY_MS
-        _log.warning("tool_turned", fqn=tool.tool.fqn, error=error)
 
     # --- What is named
 
@@ -282,7 +324,8 @@ class OnChainCalls:
                 return failure(FailureReason.ABORTED, detail)
             known[place] = named_as
         gas_mist = definition.function.gas_mist
-        return _Call(invocation, tool, function, gas_mist, leader, attempt, known)
+        author = author_of(tool, definition.function)
+        return _Call(invocation, tool, author, function, gas_mist, leader, attempt, known)
 
     def _events(self, of: Simulated | Executed) -> list[object]:
         return [parse_event(self._chain.deployment, each) for each in of.events]
@@ -292,27 +335,10 @@ class OnChainCalls:
         return sum(each.fee_mist for each in settled)
 
 
-def _reason_of(status: ExecutionFailure, place: int) -> FailureReason | None:
-    """Why it cannot be closed by a call, if that is the tool's doing or the requester's.
-
-    `place` is the command that calls the function: its inputs are put together before. What it
-    stores is reckoned after the last command.
-    """
-    abort, command = status.error.data, status.command
-    code = abort.code if isinstance(abort, MoveAbort) else None
-    if command in (place, None):
-        return FailureReason.ABORTED
-    if command < place:
-        return None if code is None else FailureReason.INPUT_INVALID
-    assert command is not None
-    module = abort.location.module if isinstance(abort, MoveAbort) else ""
-    return _AT_CLOSING.get((module, code)) if command == place + 1 else None
-
-
-_AT_CLOSING = {
-    ("on_chain_call", on_chain_call.ENotFinished.code): FailureReason.ABORTED,
-    ("invocation", invocations.EOutcomeTooLarge.code): FailureReason.OUTPUT_TOO_LARGE,
-}
+def _version_of(execution: Address, result: Simulated | Executed) -> int | None:
+    """Return the version of an execution from which a transaction started."""
+    change = dict(result.effects.changed_objects).get(execution)
+    return change.input.version if change and isinstance(change.input, InputState) else None
 
 
 def _named(value: Object | None, *, mutable: bool) -> ObjectArgument | None:

@@ -32,6 +32,7 @@ from nexus_tools.leader.schedules import Schedules
 from nexus_tools.leader.settling_probe import SettlingProbe
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.steps import Steps
+from nexus_tools.leader.tool_accounts import ToolAccounts
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.leader.transaction_sender import TransactionSender
 from nexus_tools.leader.triggers import Triggers
@@ -89,7 +90,7 @@ async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
         accounts=basis.accounts,
     )
     workflows = CarriedWorkflows(basis.chain)
-    calls = await _calls(basis, stack, workflows)
+    calls = await _calls(basis, stack, journal, workflows)
     carrier = _carrier(basis, journal, closer, calls)
     group = await stack.enter_async_context(asyncio.TaskGroup())
     closed = ClosedInvocations(metrics, basis.clock.now_ms, lines=config.closed_lines)
@@ -139,7 +140,9 @@ class _Calls:
     invoker: Invoker
 
 
-async def _calls(basis: Basis, stack: AsyncExitStack, workflows: CarriedWorkflows) -> _Calls:
+async def _calls(
+    basis: Basis, stack: AsyncExitStack, journal: Journal, workflows: CarriedWorkflows
+) -> _Calls:
     config, chain = basis.config, basis.chain
     guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
     resolve = basis.resolve
@@ -160,15 +163,18 @@ async def _calls(basis: Basis, stack: AsyncExitStack, workflows: CarriedWorkflow
         is_signing=basis.traffic.identity is not None,
     )
     attempts = Attempts(chain, workflows, RunResolver(chain.client, chain.deployment))
+    trusted = chain.deployment.original_id
+    authors = ToolAccounts(journal, basis.clock, config.max_unpaid_tool_mist, trusted)
+    await authors.load()
     on_chain_calls = OnChainCalls(
         chain,
         attempts,
         FunctionReader(chain.objects, chain.deployment),
         workers=basis.workers,
         sender=TransactionSender(chain.client, config.trouble_pause_ms),
-        clock=basis.clock,
         metrics=basis.metrics,
         accounts=basis.accounts,
+        authors=authors,
     )
     return _Calls(attempts, tool_calls, on_chain_calls, invoker)
 

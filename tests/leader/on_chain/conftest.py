@@ -33,9 +33,9 @@ class Counter:
         [self.counter] = published.created_of("counter", "Counter")
         [self.owned] = published.created_of("counter", "Owned")
 
-    def definition(self, function="add", objects=None, *, total=NUMBER, **terms):
+    def definition(self, function="add", objects=None, *, fqn=None, total=NUMBER, **terms):
         document = {
-            "fqn": f"xyz.example.{function.replace('_', '')}@1",
+            "fqn": fqn or f"xyz.example.{function.replace('_', '')}@1",
             "type": "onchain",
             "url": f"{self.package}::counter::{function}",
             "input_schema": {**OBJECT, "properties": {"n": NUMBER}, "required": ["n"]},
@@ -51,7 +51,8 @@ class Counter:
     async def declaration(self):
         tag = StructTag(self.package, "counter", "Count")
         publishers = await self.world.client.owned_objects(self.world.client.address, PUBLISHER)
-        [own] = [each.id for each in publishers if b"counter" in each.data.contents]
+        package = str(self.package).removeprefix("0x").encode()
+        [own] = [each.id for each in publishers if package in each.data.contents]
         return Declaration(own, tag)
 
     async def set_closed(self, is_closed):

@@ -107,3 +107,50 @@ public fun by_value(call: &mut Call, counter: &mut Counter, _: u64) { add(call, 
 public fun without_call(counter: &mut Counter) { counter.total = 0 }
 
 public fun of_owned(call: &mut Call, counter: &mut Counter, _: &Owned) { add(call, counter) }
+
+// === Functions that work in the simulation and fail in the transaction ===
+
+/// Takes about `n` times 680 000 MIST of gas at a gas price of 1 000.
+fun burn(n: u64) {
+    let mut x = 1;
+    (n * 1_000).do!(|_| x = (x * 7) % 1_000_003);
+    assert!(x != 1_000_004, EClosed);
+}
+
+/// Answers unless the counter is closed.
+fun answer(call: &mut Call, counter: &mut Counter) {
+    let n = call.get_u64(b"n");
+    burn(n);
+    counter.total = counter.total + n;
+    call.finish(Count {}, b"ok", value::none().with(b"total", json::from_u64(counter.total)));
+}
+
+public fun turn_and_abort(call: &mut Call, counter: &mut Counter) {
+    answer(call, counter);
+    assert!(!counter.is_closed, EClosed);
+}
+
+public fun turn_and_not_finish(call: &mut Call, counter: &mut Counter) {
+    if (counter.is_closed) burn(call.get_u64(b"n")) else answer(call, counter);
+}
+
+public fun turn_and_answer_too_much(call: &mut Call, counter: &mut Counter) {
+    if (!counter.is_closed) return answer(call, counter);
+    let numbers = vector::tabulate!(1_000, |i| json::from_u64(i));
+    call.finish(Count {}, b"ok", value::none().with(b"total", json::from_list(numbers)));
+}
+
+public fun turn_and_store(call: &mut Call, counter: &mut Counter) {
+    if (counter.is_closed) {
+        100u64.do!(|i| {
+            let id = derived_object::claim(&mut counter.id, i);
+            transfer::transfer(Owned { id }, @0x0);
+        });
+    };
+    answer(call, counter);
+}
+
+public fun turn_and_burn(call: &mut Call, counter: &mut Counter) {
+    if (counter.is_closed) loop {};
+    answer(call, counter);
+}

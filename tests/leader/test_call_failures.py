@@ -1,0 +1,62 @@
+"""Who has caused that a call of an on-chain tool failed after its simulation succeeded."""
+
+import pytest
+
+from nexus_tools.leader.call_failures import Blame, blame
+from nexus_tools.package.move import invocation, on_chain_call
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.execution_status import (
+    ErrorKind,
+    ExecutionError,
+    ExecutionFailure,
+    MoveAbort,
+    MoveLocation,
+)
+
+PLACE = 3
+CONGESTION = ErrorKind.EXECUTION_CANCELLED_DUE_TO_SHARED_OBJECT_CONGESTION
+
+
+def aborted(command, module, code):
+    abort = MoveAbort(MoveLocation(Address.of(1), module, 0, 0, None), code)
+    return ExecutionFailure(ExecutionError(ErrorKind.MOVE_ABORT, abort), command)
+
+
+def failed(command, kind=ErrorKind.INSUFFICIENT_GAS):
+    return ExecutionFailure(ExecutionError(kind), command)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (aborted(PLACE - 1, "inputs", 0), Blame.OTHERS),
+        (failed(PLACE - 1), Blame.OTHERS),
+        (aborted(PLACE, "badge", 1), Blame.TOOL),
+        # A function that aborts with the code of a lost race has not lost it.
+        (aborted(PLACE, "invocation", invocation.EClosed.code), Blame.TOOL),
+        (failed(PLACE), Blame.TOOL),
+        (aborted(PLACE + 1, "on_chain_call", on_chain_call.ENotFinished.code), Blame.TOOL),
+        (aborted(PLACE + 1, "invocation", invocation.EOutcomeTooLarge.code), Blame.TOOL),
+        (aborted(PLACE + 1, "invocation", invocation.EClosed.code), Blame.OTHERS),
+        (aborted(PLACE + 1, "invocation", invocation.ENotWorker.code), Blame.OTHERS),
+        (aborted(PLACE + 2, "execution", 18), Blame.OTHERS),
+        (aborted(PLACE + 2, "walks", 0), Blame.TOOL),
+        (aborted(PLACE + 3, "execution", 9), Blame.OTHERS),
+        (aborted(PLACE + 3, "invocation", invocation.EToolChanged.code), Blame.OTHERS),
+        (failed(PLACE + 3), Blame.TOOL),
+        (failed(None), Blame.TOOL),
+        (failed(None, ErrorKind.WRITTEN_OBJECTS_TOO_LARGE), Blame.TOOL),
+        (failed(None, CONGESTION), Blame.OTHERS),
+    ],
+)
+def test_blame_follows_from_the_command_and_the_code(status, expected):
+    assert blame(status, PLACE, execution_changed=False) is expected
+
+
+@pytest.mark.parametrize("command", [PLACE + 1, PLACE + 3, None])
+def test_blame_for_gas_is_unclear_when_the_execution_has_changed(command):
+    assert blame(failed(command), PLACE, execution_changed=True) is Blame.UNCLEAR
+
+
+def test_function_is_blamed_for_its_own_gas_when_the_execution_has_changed():
+    assert blame(failed(PLACE), PLACE, execution_changed=True) is Blame.TOOL
