@@ -82,8 +82,8 @@ async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) 
 async def cancel(session: Session, schedule: str) -> None:
     """Begin nothing more, and take back the funds of a SCHEDULE and what executions left.
 
-    The schedule is deleted, too, for its storage rebate. An execution that runs goes on: to stop
-    it, run `workflow cancel` first. The same command takes back what it leaves and deletes the
+    The schedule is deleted, too, for its storage rebate. An execution that runs goes on:
+    cancel it first to stop it. The same command takes back what it leaves and deletes the
     schedule later.
     """
     from nexus_tools.sui.address import Address
@@ -108,7 +108,7 @@ async def cancel(session: Session, schedule: str) -> None:
     if not (is_deleted or session.dry_run):
         session.output.note(
             "an execution has not ended: the same command takes back what it leaves,"
-            " and `workflow cancel` stops it"
+            " and cancelling the execution stops it"
         )
 
 
