@@ -27,6 +27,13 @@ fun larger_schema_counts() {
     assert_eq!(define(b"", b"", text(5, 1), text(8, 1)).max_schema_bytes(), 8);
 }
 
+/// 17 bytes of the FQN, and those of the URL, the description and the schemas.
+#[test]
+fun size_counts_all_texts() {
+    assert_eq!(define(b"", b"", b"", b"").size(), 17);
+    assert_eq!(define(text(1, 97), text(2, 97), text(4, 1), text(8, 1)).size(), 17 + 15);
+}
+
 #[test, expected_failure(abort_code = definition::EInvalidFqn)]
 fun fqn_follows_the_grammar() { define_as(b"xyz.add@1", b"offchain"); }
 

@@ -82,8 +82,9 @@ async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) 
 async def cancel(session: Session, schedule: str) -> None:
     """Begin nothing more, and take back the funds of a SCHEDULE and what executions left.
 
-    It is deleted, too, for its storage rebate; while an execution runs, the same command does that
-    later.
+    The schedule is deleted, too, for its storage rebate. An execution that runs goes on:
+    cancel it first to stop it. The same command takes back what it leaves and deletes the
+    schedule later.
     """
     from nexus_tools.sui.address import Address
 
@@ -105,7 +106,10 @@ async def cancel(session: Session, schedule: str) -> None:
     )
     is_deleted = any(event.type.name == "ScheduleDeleted" for event in sent.events)
     if not (is_deleted or session.dry_run):
-        session.output.note("an execution still runs: the same command takes back what it leaves")
+        session.output.note(
+            "an execution has not ended: the same command takes back what it leaves,"
+            " and cancelling the execution stops it"
+        )
 
 
 def _cancelled(schedule: str, back_mist: int) -> str:
