@@ -12,10 +12,10 @@ from nexus_tools.registry.step_commands import Foresight, RequestRun
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.workflow import EdgeKind, PlannedEdge, PlannedVertex
 
-# What closing an attempt rewrites, and what its request writes at most.
-_ATTEMPT_BYTES, _INVOCATION_BYTES = 1_200, 1_600
+# What `advance` rewrites, and what a request writes at most.
+_RECORD_BYTES, _INVOCATION_BYTES = 1_200, 1_600
 # The gas units of what follows a closing, of 1 000 bytes that are read, and how many are read.
-_STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 900, 40, 3
+_STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 1_000, 40, 3
 # The effort of a request, and more than that of an edge, of a port and of a cursor where it leads.
 _REQUEST_EFFORT, _EDGE_EFFORT, _PORT_EFFORT, _CURSOR_EFFORT = 150, 200, 10, 80
 # The bytes of an outcome that fees cover, and the gas units of rewriting 1 000 more.
@@ -34,7 +34,7 @@ class VertexCost:
     """What one run of a vertex takes at most, in MIST.
 
     `charge_mist` is the tool's: its price, and the gas of one on chain. `run_mist` is that, the
-    leader's fees and the largest outcome of one attempt, `stored_mist` what Sui takes for its
+    fees of leaders and the largest outcome of one attempt, `stored_mist` what Sui takes for its
     records, which comes back to who cleans up, and `worked_mist` what a worker gets for its steps.
     """
 
@@ -105,8 +105,7 @@ def execution_cost(
             tool.charge_mist,
             attempt_mist(settings, tool, max_outcome_bytes, gas_price),
             _stored_bytes(workflow, vertex) * byte_mist,
-            _worked_mist(_effort(workflow, vertex), gas_price)
-            + _rewritten_mist(settings, max_outcome_bytes, gas_price),
+            _worked_mist(_effort(workflow, vertex), gas_price),
             vertex.vertex.attempts,
             bool(vertex.blocks),
         )
@@ -136,12 +135,12 @@ def attempt_mist(
     read_bytes = _READ_FACTOR * settings.max_ports_bytes if is_read else 0
     return (
         tool.charge_mist
-        + (settings.fee_gas_units + _STEP_GAS_UNITS) * gas_price
+        + settings.fee_gas_units * gas_price
         + settings.fee_storage_mist
         + settings.settle_margin_mist // 2
-        + settings.fee_per_input_byte_mist * _ATTEMPT_BYTES
         + read_bytes * _READ_GAS_UNITS * gas_price // 1_000
         + settings.fee_per_outcome_byte_mist * max_outcome_bytes
+        + _advancing_mist(settings, max_outcome_bytes, gas_price)
     )
 
 
@@ -151,10 +150,11 @@ def _worked_mist(effort: int, gas_price: int) -> int:
     return hundredths * gas_price // 100
 
 
-def _rewritten_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) -> int:
-    """What a worker gets for rewriting an outcome, in MIST, as `terms::rewritten_mist` says."""
+def _advancing_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) -> int:
+    """What whoever advances gets, in MIST, as `terms::advancing_mist` says."""
     more = max(0, outcome_bytes - _COVERED_BYTES)
-    return more * settings.fee_per_input_byte_mist + more * _REWRITE_GAS_UNITS * gas_price // 1_000
+    bytes_mist = (_RECORD_BYTES + more) * settings.fee_per_input_byte_mist
+    return _STEP_GAS_UNITS * gas_price + bytes_mist + more * _REWRITE_GAS_UNITS * gas_price // 1_000
 
 
 def _effort(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:

@@ -46,7 +46,7 @@ class Fees:
 
     def failing_mist(self, kept_bytes=0):
         """For failing an attempt, of whose detail so much is kept."""
-        return 1_900 * self.gas_price + 640_000 + kept_bytes * BYTE_MIST
+        return 1_000 * self.gas_price + 520_000 + kept_bytes * BYTE_MIST
 
     def settling_mist(self, outcome_bytes, read_bytes=0):
         """For settling it."""
@@ -61,10 +61,11 @@ class Fees:
         """For the effort of a step."""
         return hundredths_of(effort) * self.gas_price // 100
 
-    def rewritten_mist(self, outcome_bytes):
-        """For rewriting an outcome by `advance`."""
+    def advancing_mist(self, outcome_bytes):
+        """For `advance`, which rewrites the outcome."""
         more = max(0, outcome_bytes - 1_000)
-        return more * INPUT_BYTE_MIST + more * 25 * self.gas_price // 1_000
+        rewritten_mist = more * INPUT_BYTE_MIST + more * 25 * self.gas_price // 1_000
+        return 1_000 * self.gas_price + 1_200 * INPUT_BYTE_MIST + rewritten_mist
 
 
 def hundredths_of(effort):
@@ -221,7 +222,7 @@ class RuledExecution:
 
     def _advance(self, run, outcome, paid):
         self.semantics.apply(Closed(run, outcome))
-        paid.fees_mist += self.fees.rewritten_mist(paid.rewritten_bytes)
+        paid.fees_mist += self.fees.advancing_mist(paid.rewritten_bytes)
         self._pay_worked(paid)
 
     def _pay_worked(self, paid, more_bytes=0, effort=0):

@@ -83,6 +83,8 @@ const ENotOver: u64 = 16;
 const EValuesTooLarge: u64 = 17;
 /// The funds do not cover what this step computes: `refill` them.
 const EFundsShort: u64 = 18;
+/// The execution is shared: entry values are given in the transaction that begins it.
+const EShared: u64 = 19;
 
 // === Constants ===
 
@@ -188,8 +190,9 @@ public struct Execution has key {
     id: UID,
     dag: ID,
     owner: address,
-    /// The schedule that began it, until it has collected what is left of the funds.
+    /// The schedule that began it, and whether that has collected what is left of the funds.
     schedule: Option<ID>,
+    is_collected: bool,
     funds: Balance<SUI>,
     walks: Walks,
     /// How many runs were requested, retries and refusals included.
@@ -197,6 +200,8 @@ public struct Execution has key {
     /// How many invocations there are, and how many vertices have entry values.
     invocations: u64,
     entries: u64,
+    /// Whether it takes entry values no more.
+    is_shared: bool,
     ended_at_ms: Option<u64>,
 }
 
@@ -249,17 +254,20 @@ public fun begin(
     self
 }
 
-/// Gives the values of the entry ports of a vertex. Aborts with `EValuesGiven`, `EValuesTooLarge`
-/// or `ENotOwner`.
-public fun give(self: &mut Execution, vertex: u16, values: Ports, ctx: &TxContext) {
-    assert!(self.owner == ctx.sender(), ENotOwner);
+/// Gives the values of the entry ports of a vertex, before the execution is shared: what a tool
+/// was asked does not change. Aborts with `EShared`, `EValuesGiven` or `EValuesTooLarge`.
+public fun give(self: &mut Execution, vertex: u16, values: Ports) {
+    assert!(!self.is_shared, EShared);
     assert!(!field::exists_(&self.id, EntryKey(vertex)), EValuesGiven);
     assert!(self.terms_mut().add_entry(values.size()), EValuesTooLarge);
     self.add_entry(vertex, values);
 }
 
 /// Makes a new execution available to everyone.
-public fun share(self: Execution) { transfer::share_object(self) }
+public fun share(mut self: Execution) {
+    self.is_shared = true;
+    transfer::share_object(self)
+}
 
 /// Names the leaders that carry the execution from now on: what is under way stays with those
 /// that it names. Aborts with `ENotOwner`, `EEnded` or `ELeaderNotActive`.
@@ -360,9 +368,9 @@ public fun advance(
     };
     let is_settled = invocation.state().is_settled();
     let variant = if (is_settled) option::some(invocation.state().variant()) else option::none();
-    let rewritten_mist = self.terms().rewritten_mist(invocation.state().bytes(), ctx);
+    let advancing_mist = self.terms().advancing_mist(invocation.state().bytes(), ctx);
     let needed_mist = self.terms().stored_mist(walks::most_bytes(dag, &run, &variant))
-        + rewritten_mist + terms::worked_mist(walks::least_effort(dag, &run, &variant), ctx);
+        + advancing_mist + terms::worked_mist(walks::least_effort(dag, &run, &variant), ctx);
     if (!self.walks.is_ending() && self.is_short(needed_mist, invocation.payment_mist())) return false;
     self.funds.join(invocation.take_rest(&self.id));
     let mut change = walks::no_change();
@@ -373,7 +381,7 @@ public fun advance(
     } else {
         self.walks.fail(dag, run, invocation.state().reason(), true, now_ms, &mut change);
     };
-    self.pay_worker(rewritten_mist, ctx);
+    self.pay_worker(advancing_mist, ctx);
     let execution = object::id(self);
     event::emit(ExecutionAdvanced { execution, invocation: id, run, change });
     self.finish(clock);
@@ -529,13 +537,13 @@ public(package) fun begin_scheduled(
 
 /// Whether it has ended, and what is left of it is the schedule's and was not collected.
 public(package) fun is_left_to(self: &Execution, schedule: ID): bool {
-    self.is_ended() && self.schedule == option::some(schedule)
+    self.is_ended() && !self.is_collected && self.schedule == option::some(schedule)
 }
 
 /// Takes what is left, once; how it ended, and when it did so at the latest, whoever said so
 /// when.
 public(package) fun collect(self: &mut Execution): (Balance<SUI>, String, u64) {
-    self.schedule = option::none();
+    self.is_collected = true;
     let ended_at_ms = (*self.ended_at_ms.borrow()).min(self.terms().deadline_ms());
     (self.funds.withdraw_all(), self.walks.status(), ended_at_ms)
 }
@@ -562,7 +570,7 @@ public(package) fun delete_invocation(self: &mut Execution, invocation: Invocati
 /// Whether nothing is left of it.
 public(package) fun is_clean(self: &Execution): bool {
     let left = self.walks.records().length() + self.invocations + self.entries;
-    left == 0 && self.schedule.is_none()
+    left == 0 && (self.schedule.is_none() || self.is_collected)
 }
 
 /// Deletes an execution of which nothing is left.
@@ -591,11 +599,13 @@ fun new(
         dag: object::id(dag),
         owner,
         schedule,
+        is_collected: false,
         funds,
         walks: walks::begin(dag, group, &mut change, ctx),
         steps: 0,
         invocations: 0,
         entries: 0,
+        is_shared: false,
         ended_at_ms: option::none(),
     };
     event::emit(ExecutionBegun {
@@ -739,12 +749,13 @@ fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
     true
 }
 
-/// Pays the sender what it stored, computed and rewrote; at an early end, what is there of it.
-fun pay_worker(self: &mut Execution, rewritten_mist: u64, ctx: &TxContext) {
+/// Pays the sender what it stored and computed, and so much more; at an early end, what is there
+/// of it.
+fun pay_worker(self: &mut Execution, more_mist: u64, ctx: &TxContext) {
     let records = self.walks.records_mut();
     let (bytes, effort) = (records.take_bytes(), records.take_effort());
     let stored_mist = self.terms().stored_mist(bytes);
-    let due_mist = stored_mist + terms::worked_mist(effort, ctx) + rewritten_mist;
+    let due_mist = stored_mist + terms::worked_mist(effort, ctx) + more_mist;
     let funds_mist = self.funds.value();
     let paid_mist = if (self.walks.is_ending()) due_mist.min(funds_mist) else due_mist;
     assert!(paid_mist <= funds_mist, EFundsShort);

@@ -140,10 +140,11 @@ public(package) fun requests_mist(
 }
 
 /// What an attempt costs at most: the tool's price, the leader's fees, with the most that it may
-/// read, and the largest outcome.
+/// read, the largest outcome, and advancing by it, which is covered even if the owner cancels.
 public(package) fun cost_mist(self: &Terms, attempt: &Attempt, tool: &Tool, ctx: &TxContext): u64 {
     let (settle_fee_mist, _) = attempt::fees_mist(&self.settings, ctx);
-    let outcome_mist = self.stored_mist(self.max_outcome_bytes);
+    let outcome_mist = self.stored_mist(self.max_outcome_bytes)
+        + self.advancing_mist(self.max_outcome_bytes, ctx);
     tool.charge_mist() + settle_fee_mist + attempt.max_read_mist() + outcome_mist
 }
 
@@ -166,11 +167,13 @@ public(package) fun worked_mist(effort: u64, ctx: &TxContext): u64 {
     hundredths * ctx.reference_gas_price() / 100
 }
 
-/// What a worker gets for rewriting an outcome when it advances; the fees cover a small one.
-public(package) fun rewritten_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
+/// What whoever advances gets, with an outcome of so many bytes, which is rewritten: the fee of the
+/// step covers a small one.
+public(package) fun advancing_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
     let bytes = bytes.max(COVERED_BYTES) - COVERED_BYTES;
     let gas_mist = bytes * REWRITE_GAS_UNITS * ctx.reference_gas_price() / 1_000;
-    bytes * self.settings.fee_per_input_byte_mist() + gas_mist
+    let rewritten_mist = bytes * self.settings.fee_per_input_byte_mist() + gas_mist;
+    attempt::step_fee_mist(&self.settings, ctx) + rewritten_mist
 }
 
 /// The bytes that they take in an object.

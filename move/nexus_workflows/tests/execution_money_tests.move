@@ -43,15 +43,17 @@ const PRICE_MIST: u64 = 5_000_000;
 const INVOCATION_MIST: u64 = 3_616_900;
 /// What a request has to find: an attempt, 316 bytes of a record and 1 600 of an invocation, and the
 /// effort.
-const REQUEST_MIST: u64 = 23_914_100;
+const REQUEST_MIST: u64 = 24_014_100;
 /// The same of an iteration, whose record has one number.
-const ITERATION_MIST: u64 = 23_944_500;
+const ITERATION_MIST: u64 = 24_044_500;
 /// 1 640 000, 14 bytes of `price_too_high`, and the effort.
 const REFUSAL_MIST: u64 = 1_798_900;
 /// What a request takes: an attempt, and its invocation.
-const REQUESTED_MIST: u64 = 12_916_900;
+const REQUESTED_MIST: u64 = 13_016_900;
+/// What advancing pays: 1 000 gas units, and 1 200 bytes of records for 100 MIST each.
+const STEP_MIST: u64 = 1_120_000;
 /// What a list of four that is split takes: a request, the region, and less the rest of the outcome.
-const SPLIT_MIST: u64 = 14_879_000;
+const SPLIT_MIST: u64 = 14_979_000;
 
 // === One run ===
 
@@ -67,7 +69,7 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
         assert_paid_at_most(BOB, 0);
     });
     let invocation = stage.last_invocation();
-    assert_eq!(invocation.payment_mist(), 9_300_000);
+    assert_eq!(invocation.payment_mist(), 9_400_000);
     test_scenario::return_shared(invocation);
     // 2 bytes of the variant and 11 of the ports are 98 800 MIST: 661 200 of the 760 000 are left.
     stage.settle(b"ok", port(b"result", b"3"));
@@ -75,15 +77,15 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
         assert!(execution.advance(dag, invocation, clock, ctx));
         assert_eq!(invocation.payment_mist(), 0);
         assert_eq!(execution.funds_mist(), 0);
-        assert_paid_at_most(EVE, 0);
-        assert_paid_at_most(BOB, 87_744_300);
+        assert_paid_at_most(EVE, STEP_MIST);
+        assert_paid_at_most(BOB, 87_644_300);
         let ended = vector[
             field(id),
             field(object::id(dag)),
             field(BOB),
             field(b"completed"),
             field(1u64),
-            field(87_744_300u64),
+            field(87_644_300u64),
             field(1_000_000u64),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);
@@ -188,17 +190,17 @@ fun second_attempt_costs_as_much_and_has_a_record_already() {
     assert!(stage.request(LEE, id));
     stage.fail();
     assert!(stage.advance(EVE, id));
-    // 9 300 000 less 2 540 000 came back.
-    assert_eq!(stage.funds_mist(id), 93_843_100);
+    // 9 400 000 less 1 520 000 and 1 120 000 came back.
+    assert_eq!(stage.funds_mist(id), 93_743_100);
     stage.runner().advance(5_000);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
-        assert_eq!(execution.funds_mist(), 93_843_100 - 9_300_000 - INVOCATION_MIST);
+        assert_eq!(execution.funds_mist(), 93_743_100 - 9_400_000 - INVOCATION_MIST);
         assert_paid_at_most(LEE, INVOCATION_MIST);
     });
     let invocation = stage.last_invocation();
     assert_eq!(invocation.attempt().destroy_some().number(), 2);
-    assert_eq!(invocation.payment_mist(), 9_300_000);
+    assert_eq!(invocation.payment_mist(), 9_400_000);
     test_scenario::return_shared(invocation);
     stage.end();
 }
@@ -207,18 +209,18 @@ fun second_attempt_costs_as_much_and_has_a_record_already() {
 
 /// Four edges may write 357 bytes each, and write 325; 12 more would say that a port is missing. Each
 /// edge has 95 of effort at least, and here 100. The answer has the 200 bytes that it may have: nothing
-/// comes back.
+/// comes back but what advancing pays.
 #[test]
 fun whoever_advances_is_paid_for_what_follows() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_753_900));
+    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_853_900));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
         assert_eq!(execution.funds_mist(), 11_077_000 - 9_880_000 - 140_000);
-        assert_paid_at_most(EVE, 9_880_000 + 140_000);
+        assert_paid_at_most(EVE, STEP_MIST + 9_880_000 + 140_000);
     });
     stage.end();
 }
@@ -227,15 +229,15 @@ fun whoever_advances_is_paid_for_what_follows() {
 fun what_follows_waits_for_the_last_mist() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_753_899));
+    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_853_899));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(!execution.advance(dag, invocation, clock, ctx));
-        let short = vector[field(id), field(BOB), field(11_077_000u64), field(11_076_999u64)];
+        let short = vector[field(id), field(BOB), field(12_197_000u64), field(12_196_999u64)];
         assert_eq!(told<execution::ExecutionShort>(), short.flatten());
         // Nothing was taken.
-        assert_eq!(invocation.payment_mist(), 0);
+        assert_eq!(invocation.payment_mist(), STEP_MIST);
         assert_eq!(execution.funds_mist(), 11_076_999);
         assert_paid_at_most(EVE, 0);
     });
@@ -263,7 +265,7 @@ fun cancelling_pays_back_at_once_all_that_is_not_under_way() {
         assert!(execution.advance(dag, invocation, clock, ctx));
         assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
         // The answer has 10 bytes of 100: 684 000 are left of the invocation's payment.
-        assert_paid_at_most(EVE, 0);
+        assert_paid_at_most(EVE, STEP_MIST);
         assert_paid_at_most(BOB, 684_000);
     });
     stage.assert_ended(id);
@@ -281,7 +283,7 @@ fun funds_for_two_of_four_iterations_request_two() {
     assert_eq!(stage.funds_mist(id), 2 * ITERATION_MIST);
     assert_eq!(stage.request_iterations(id, 32), 2);
     // 320 bytes of a record and 473 of an invocation each, and the effort.
-    assert_eq!(stage.funds_mist(id), 2 * (ITERATION_MIST - 9_300_000 - 6_079_300));
+    assert_eq!(stage.funds_mist(id), 2 * (ITERATION_MIST - 9_400_000 - 6_079_300));
     stage.end();
 }
 
@@ -414,9 +416,9 @@ fun split_in(stage: &mut Stage, length: u64, funds_mist: u64): ID {
 /// An execution whose one iteration is closed, and gave nothing; so much is left of the funds.
 ///
 /// A list of one has 12 bytes with its variant: 668 800 MIST come back, 2 562 500 are for the
-/// region, and an iteration takes 15 379 300. Its outcome has 100 bytes.
+/// region, and an iteration takes 15 479 300. Its outcome has 100 bytes.
 fun emptied_with(stage: &mut Stage, funds_mist: u64): ID {
-    let id = stage.split_in(1, 30_189_900 + funds_mist);
+    let id = stage.split_in(1, 30_389_900 + funds_mist);
     assert_eq!(stage.request_iterations(id, 1), 1);
     stage.settle(b"none", port(b"out", vector::tabulate!(89, |_| 0x31)));
     assert!(stage.advance(LEE, id));

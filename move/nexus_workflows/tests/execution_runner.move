@@ -44,9 +44,12 @@ public struct Terms has copy, drop {
     steps: u64,
     lasts_ms: u64,
     funds_mist: u64,
+    vertices: vector<u16>,
+    values: vector<Ports>,
 }
 
-/// An hour, ten steps, 100 bytes of each outcome, and funds of 100 000 000 MIST.
+/// An hour, ten steps, 100 bytes of each outcome, funds of 100 000 000 MIST, and 1 for the port `a`
+/// of vertex 0.
 public fun terms(): Terms {
     Terms {
         revision: 0,
@@ -56,6 +59,8 @@ public fun terms(): Terms {
         steps: 10,
         lasts_ms: HOUR_MS,
         funds_mist: FUNDS_MIST,
+        vertices: vector[0],
+        values: vector[port(b"a", b"1")],
     }
 }
 
@@ -76,6 +81,13 @@ public fun with_time(mut self: Terms, lasts_ms: u64): Terms { self.lasts_ms = la
 
 public fun with_funds(mut self: Terms, funds_mist: u64): Terms {
     self.funds_mist = funds_mist;
+    self
+}
+
+/// With entry values of one more vertex.
+public fun with_values(mut self: Terms, vertex: u16, values: Ports): Terms {
+    self.vertices.push_back(vertex);
+    self.values.push_back(values);
     self
 }
 
@@ -223,7 +235,7 @@ public fun begin(stage: &mut Stage, terms: Terms): ID {
         &clock,
         scenario.ctx(),
     );
-    execution.give(0, port(b"a", b"1"), scenario.ctx());
+    terms.vertices.zip_do!(terms.values, |vertex, values| execution.give(vertex, values));
     assert!(execution.owner() == BOB && execution.dag() == object::id(&dag));
     let id = object::id(&execution);
     execution.share();

@@ -91,32 +91,28 @@ fun leader_that_takes_no_invocations_is_not_named() {
 #[test, expected_failure(abort_code = execution::EValuesGiven)]
 fun vertex_gets_its_entry_values_once() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
-    stage.execution_tx!(BOB, id, |execution, _, _, _, _, ctx| {
-        execution.give(0, port(b"a", b"1"), ctx);
-    });
+    stage.begin(terms().with_values(0, port(b"a", b"1")));
     abort
 }
 
 #[test, expected_failure(abort_code = execution::EValuesTooLarge)]
 fun entry_values_are_bounded_together() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
-    stage.execution_tx!(BOB, id, |execution, _, _, _, _, ctx| {
-        // The values of vertex 0 have 6 bytes, and these 8 more than their texts.
-        execution.give(1, port(b"a", text(40_000, 49)), ctx);
-        execution.give(2, port(b"a", text(25_514, 49)), ctx);
-        execution.give(3, port(b"a", b"1"), ctx);
-    });
+    // The values of vertex 0 have 6 bytes, and these 8 more than their texts.
+    let terms = terms()
+        .with_values(1, port(b"a", text(40_000, 49)))
+        .with_values(2, port(b"a", text(25_514, 49)))
+        .with_values(3, port(b"a", b"1"));
+    stage.begin(terms);
     abort
 }
 
-#[test, expected_failure(abort_code = execution::ENotOwner)]
-fun stranger_does_not_give_entry_values() {
+#[test, expected_failure(abort_code = execution::EShared)]
+fun owner_gives_no_entry_values_once_the_execution_is_shared() {
     let mut stage = schedule_runner::start();
     let id = stage.begin(terms());
-    stage.execution_tx!(EVE, id, |execution, _, _, _, _, ctx| {
-        execution.give(1, port(b"a", b"1"), ctx);
+    stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| {
+        execution.give(1, port(b"a", b"1"));
     });
     abort
 }

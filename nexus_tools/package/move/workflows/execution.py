@@ -86,6 +86,11 @@ EValuesTooLarge = MoveError(
 EFundsShort = MoveError(
     "EFundsShort", "The funds do not cover what this step computes: `refill` them.", 18
 )
+EShared = MoveError(
+    "EShared",
+    "The execution is shared: entry values are given in the transaction that begins it.",
+    19,
+)
 ERRORS: tuple[MoveError, ...] = (
     ESettingsChanged,
     ENoGroup,
@@ -106,6 +111,7 @@ ERRORS: tuple[MoveError, ...] = (
     ENotOver,
     EValuesTooLarge,
     EFundsShort,
+    EShared,
 )
 
 
@@ -289,7 +295,8 @@ class Execution(MoveStruct, frozen=True):
     dag: Address
     owner: Address
     schedule: Address | None
-    """The schedule that began it, until it has collected what is left of the funds."""
+    """The schedule that began it, and whether that has collected what is left of the funds."""
+    is_collected: bool
     funds: int
     walks: _walks.Walks
     steps: int
@@ -297,6 +304,8 @@ class Execution(MoveStruct, frozen=True):
     invocations: int
     """How many invocations there are, and how many vertices have entry values."""
     entries: int
+    is_shared: bool
+    """Whether it takes entry values no more."""
     ended_at_ms: int | None
 
     move_name = "execution::Execution"
@@ -307,11 +316,13 @@ class Execution(MoveStruct, frozen=True):
             _bcs.address,
             _bcs.address,
             _bcs.option(_bcs.address),
+            _bcs.boolean,
             _bcs.u64,
             _walks.Walks.bcs,
             _bcs.u64,
             _bcs.u64,
             _bcs.u64,
+            _bcs.boolean,
             _bcs.option(_bcs.u64),
         )
     )
@@ -402,9 +413,9 @@ def give(
     vertex: int | Argument,
     values: Argument,
 ) -> None:
-    """Gives the values of the entry ports of a vertex.
-
-    Aborts with `EValuesGiven`, `EValuesTooLarge` or `ENotOwner`.
+    """Gives the values of the entry ports of a vertex, before the execution is shared: what a
+    tool was asked does not change. Aborts with `EShared`, `EValuesGiven` or
+    `EValuesTooLarge`.
     """
     builder.move_call(
         package.id,
