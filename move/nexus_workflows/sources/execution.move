@@ -63,28 +63,26 @@ const ESameLeader: u64 = 6;
 const EValuesGiven: u64 = 7;
 /// This is another workflow than that of the execution.
 const EWrongDag: u64 = 8;
-/// The execution does not name this leader.
-const ENotNamed: u64 = 9;
 /// The sender is neither a worker of the leader nor the owner of the execution.
-const ENotWorker: u64 = 10;
+const ENotWorker: u64 = 9;
 /// The vertex has another tool.
-const EWrongTool: u64 = 11;
+const EWrongTool: u64 = 10;
 /// The execution was begun with a newer version of the package: go on with that one.
-const EWrongVersion: u64 = 12;
+const EWrongVersion: u64 = 11;
 /// The invocation does not belong to this execution.
-const EWrongExecution: u64 = 13;
+const EWrongExecution: u64 = 12;
 /// The sender does not own the execution.
-const ENotOwner: u64 = 14;
+const ENotOwner: u64 = 13;
 /// The execution has ended.
-const EEnded: u64 = 15;
+const EEnded: u64 = 14;
 /// The time of the execution is not over.
-const ENotOver: u64 = 16;
+const ENotOver: u64 = 15;
 /// The entry values are larger than the registry's `max_ports_bytes`: use remote values.
-const EValuesTooLarge: u64 = 17;
+const EValuesTooLarge: u64 = 16;
 /// The funds do not cover what this step computes: `refill` them.
-const EFundsShort: u64 = 18;
+const EFundsShort: u64 = 17;
 /// The execution is shared: entry values are given in the transaction that begins it.
-const EShared: u64 = 19;
+const EShared: u64 = 18;
 
 // === Constants ===
 
@@ -287,9 +285,9 @@ public fun name_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
 
 // === Public functions: steps ===
 
-/// Requests a run that is ready; false if it is not, or if funds are short. The sender is a
-/// worker of a leader that the execution names, or its owner. Aborts with `EWrongDag`,
-/// `EWrongTool`, `ENotNamed`, `ENotWorker` or `EWrongVersion`.
+/// Requests a run that is ready; false if it is not, if funds are short, or if the execution does
+/// not name the leader. The sender is a worker of that, or the owner. Aborts with `EWrongDag`,
+/// `EWrongTool`, `ENotWorker` or `EWrongVersion`.
 public fun request(
     self: &mut Execution,
     dag: &Dag,
@@ -300,7 +298,7 @@ public fun request(
     clock: &Clock,
     ctx: &mut TxContext,
 ): bool {
-    self.authorize(dag, tool, leader, vertex, ctx);
+    if (!self.authorize(dag, tool, leader, vertex, ctx)) return false;
     let (run, now_ms) = (run::new(vertex, path), clock.timestamp_ms());
     if (self.is_late(clock) || !self.walks.can_take(run, now_ms)) return false;
     let needed_mist = self.terms().requests_mist(dag, tool, vertex, self.steps, 1, ctx);
@@ -326,8 +324,7 @@ public fun request_iterations(
     clock: &Clock,
     ctx: &mut TxContext,
 ): u64 {
-    self.authorize(dag, tool, leader, vertex, ctx);
-    if (self.is_late(clock)) return 0;
+    if (!self.authorize(dag, tool, leader, vertex, ctx) || self.is_late(clock)) return 0;
     // The step beyond the last one ends the execution, and is refused alone.
     let steps = (self.terms().max_steps().max(self.steps) - self.steps).max(1);
     let ready = self.walks.iterations(dag, vertex, &path);
@@ -642,7 +639,8 @@ fun set_leaders(self: &mut Execution, leaders: vector<ID>, ctx: &TxContext) {
     event::emit(ExecutionLeadersChanged { execution: object::id(self), leaders });
 }
 
-/// Others than those whom the owner chose could request at a moment that harms it.
+/// Whether the leader is named: others than those whom the owner chose could request at a moment
+/// that harms it. The owner may name others at any time, so that this aborts nobody's batch.
 fun authorize(
     self: &Execution,
     dag: &Dag,
@@ -650,13 +648,13 @@ fun authorize(
     leader: &Leader,
     vertex: u16,
     ctx: &TxContext,
-) {
+): bool {
     let terms = self.terms();
     assert!(object::id(dag) == self.dag, EWrongDag);
     assert!(dag.tools()[dag.vertex(vertex).tool() as u64] == object::id(tool), EWrongTool);
-    assert!(terms.leaders().contains(&object::id(leader)), ENotNamed);
     assert!(leader.is_worker(ctx.sender()) || ctx.sender() == self.owner, ENotWorker);
     assert!(terms.is_carried(), EWrongVersion);
+    terms.leaders().contains(&object::id(leader))
 }
 
 // === Private functions: steps ===
