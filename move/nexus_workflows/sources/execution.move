@@ -31,6 +31,7 @@ use nexus_tools::settling;
 use nexus_tools::tool::Tool;
 use nexus_tools::value::{Ports, Value};
 use nexus_workflows::dag::Dag;
+use nexus_workflows::effort;
 use nexus_workflows::records::{Self, Instance, Records};
 use nexus_workflows::terms::{Self, Terms};
 use nexus_workflows::walks::{Self, Change, Walks};
@@ -676,7 +677,7 @@ fun invoke(
     ctx: &mut TxContext,
 ) {
     self.steps = self.steps + 1;
-    self.walks.records_mut().work(records::request_effort());
+    self.walks.records_mut().work(effort::request());
     let number = dag.vertex(run.vertex()).tool();
     let refusal = self.terms().refusal(tool, number, self.steps);
     if (refusal.is_some()) {

@@ -8,6 +8,7 @@ use nexus_tools::settling;
 use nexus_tools::tool::Tool;
 use nexus_workflows::dag::Dag;
 use nexus_workflows::dag_registry;
+use nexus_workflows::effort;
 use nexus_workflows::records;
 use nexus_workflows::walks;
 use std::ascii::String;
@@ -23,8 +24,8 @@ const COVERED_BYTES: u64 = 1_000;
 const REWRITE_GAS_UNITS: u64 = 25;
 /// Gas gets dearer the longer a transaction runs. So the effort of a step costs so many hundredths of
 /// a gas unit, and beyond each of these bounds so many more.
-const EFFORTS: vector<u64> = vector[0, 2_000, 3_200, 5_000, 8_000, 12_000];
-const EFFORT_GAS: vector<u64> = vector[35, 45, 120, 250, 550, 3_000];
+const EFFORTS: vector<u64> = vector[0, 2_000, 3_200, 5_000];
+const EFFORT_GAS: vector<u64> = vector[35, 27, 108, 200];
 
 // === Structs ===
 
@@ -131,7 +132,7 @@ public(package) fun requests_mist(
     let bytes = records::iteration_bytes(dag.vertex(vertex), 1) + INVOCATION_BYTES;
     let attempt = attempt::new(@0x0.to_id(), run, 1, &settling::of(tool), &self.settings, ctx);
     let requested_mist = self.cost_mist(&attempt, tool, ctx) + self.stored_mist(bytes)
-        + worked_mist(records::request_effort(), ctx);
+        + worked_mist(effort::request(), ctx);
     if (self.refusal(tool, number, steps + count).is_none()) return count * requested_mist;
     let refused_bytes = bytes + walks::most_bytes(dag, &run, &option::none());
     let refused_mist = self.refusal_fee_mist(ctx) + self.stored_mist(refused_bytes)
@@ -158,8 +159,9 @@ public(package) fun stored_mist(self: &Terms, bytes: u64): u64 {
     bytes * self.settings.fee_per_outcome_byte_mist()
 }
 
-/// What a worker gets for the effort of a step, which gas is paid for.
+/// What a worker gets for the effort of a step, of which no more is paid than `effort::most`.
 public(package) fun worked_mist(effort: u64, ctx: &TxContext): u64 {
+    let effort = effort.min(effort::most());
     let (mut hundredths, bounds, prices) = (0, EFFORTS, EFFORT_GAS);
     bounds.zip_do!(prices, |bound, price| {
         hundredths = hundredths + price * (effort.max(bound) - bound);

@@ -9,6 +9,7 @@ module nexus_workflows::execution_money_tests;
 
 use nexus_tools::test_runner::{assert_paid_at_most, field, port, text, told};
 use nexus_tools::value::{Self, Ports};
+use nexus_workflows::dag;
 use nexus_workflows::execution;
 use nexus_workflows::execution_runner::{
     advance,
@@ -26,6 +27,7 @@ use nexus_workflows::execution_runner::{
     terms,
     with_fan,
     with_spread,
+    with_wide_fan,
 };
 use nexus_workflows::schedule_runner::{Self, Stage};
 use std::unit_test::assert_eq;
@@ -43,17 +45,17 @@ const PRICE_MIST: u64 = 5_000_000;
 const INVOCATION_MIST: u64 = 3_616_900;
 /// What a request has to find: an attempt, 316 bytes of a record and 1 600 of an invocation, and the
 /// effort.
-const REQUEST_MIST: u64 = 24_014_100;
+const REQUEST_MIST: u64 = 24_034_100;
 /// The same of an iteration, whose record has one number.
-const ITERATION_MIST: u64 = 24_044_500;
+const ITERATION_MIST: u64 = 24_064_500;
 /// 1 640 000, 14 bytes of `price_too_high`, and the effort.
 const REFUSAL_MIST: u64 = 1_798_900;
 /// What a request takes: an attempt, and its invocation.
-const REQUESTED_MIST: u64 = 13_016_900;
-/// What advancing pays: 1 000 gas units, and 1 200 bytes of records for 100 MIST each.
-const STEP_MIST: u64 = 1_120_000;
+const REQUESTED_MIST: u64 = 13_036_900;
+/// What advancing pays: 1 020 gas units, and 1 200 bytes of records for 100 MIST each.
+const STEP_MIST: u64 = 1_140_000;
 /// What a list of four that is split takes: a request, the region, and less the rest of the outcome.
-const SPLIT_MIST: u64 = 14_979_000;
+const SPLIT_MIST: u64 = 14_999_700;
 
 // === One run ===
 
@@ -69,7 +71,7 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
         assert_paid_at_most(BOB, 0);
     });
     let invocation = stage.last_invocation();
-    assert_eq!(invocation.payment_mist(), 9_400_000);
+    assert_eq!(invocation.payment_mist(), 9_420_000);
     test_scenario::return_shared(invocation);
     // 2 bytes of the variant and 11 of the ports are 98 800 MIST: 661 200 of the 760 000 are left.
     stage.settle(b"ok", port(b"result", b"3"));
@@ -78,14 +80,14 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
         assert_eq!(invocation.payment_mist(), 0);
         assert_eq!(execution.funds_mist(), 0);
         assert_paid_at_most(EVE, STEP_MIST);
-        assert_paid_at_most(BOB, 87_644_300);
+        assert_paid_at_most(BOB, 87_624_300);
         let ended = vector[
             field(id),
             field(object::id(dag)),
             field(BOB),
             field(b"completed"),
             field(1u64),
-            field(87_644_300u64),
+            field(87_624_300u64),
             field(1_000_000u64),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);
@@ -163,7 +165,7 @@ fun refusal_is_tried_again_only_later() {
 #[test, expected_failure(abort_code = execution::EFundsShort)]
 fun step_is_not_made_for_less_than_its_effort() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.begin(terms().with_funds(25_000_000));
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         execution.records_mut().work(20_000);
         execution.request(dag, tool, leader, 0, vector[], clock, ctx);
@@ -190,17 +192,17 @@ fun second_attempt_costs_as_much_and_has_a_record_already() {
     assert!(stage.request(LEE, id));
     stage.fail();
     assert!(stage.advance(EVE, id));
-    // 9 400 000 less 1 520 000 and 1 120 000 came back.
-    assert_eq!(stage.funds_mist(id), 93_743_100);
+    // 9 420 000 less 1 520 000 and 1 140 000 came back.
+    assert_eq!(stage.funds_mist(id), 93_723_100);
     stage.runner().advance(5_000);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
-        assert_eq!(execution.funds_mist(), 93_743_100 - 9_400_000 - INVOCATION_MIST);
+        assert_eq!(execution.funds_mist(), 93_723_100 - 9_420_000 - INVOCATION_MIST);
         assert_paid_at_most(LEE, INVOCATION_MIST);
     });
     let invocation = stage.last_invocation();
     assert_eq!(invocation.attempt().destroy_some().number(), 2);
-    assert_eq!(invocation.payment_mist(), 9_400_000);
+    assert_eq!(invocation.payment_mist(), 9_420_000);
     test_scenario::return_shared(invocation);
     stage.end();
 }
@@ -208,33 +210,49 @@ fun second_attempt_costs_as_much_and_has_a_record_already() {
 // === What follows from an outcome ===
 
 /// Four edges may write 357 bytes each, and write 325; 12 more would say that a port is missing. Each
-/// edge has 95 of effort at least, and here 100. The answer has the 200 bytes that it may have: nothing
+/// edge has 95 of effort at least, and here 102. The answer has the 200 bytes that it may have: nothing
 /// comes back but what advancing pays.
 #[test]
 fun whoever_advances_is_paid_for_what_follows() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_853_900));
+    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_873_900));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
-        assert_eq!(execution.funds_mist(), 11_077_000 - 9_880_000 - 140_000);
-        assert_paid_at_most(EVE, STEP_MIST + 9_880_000 + 140_000);
+        assert_eq!(execution.funds_mist(), 11_077_000 - 9_880_000 - 142_800);
+        assert_paid_at_most(EVE, STEP_MIST + 9_880_000 + 142_800);
     });
     stage.end();
+}
+
+/// 32 edges with 95 of effort and 2 for the one port of the answer, and a look at 26 ports of each
+/// vertex, 20 and 5 for each: 7 904 of 8 000.
+#[test]
+fun steps_are_published_up_to_their_limit() {
+    let mut stage = schedule_runner::start();
+    stage.with_wide_fan(26);
+    stage.end();
+}
+
+#[test, expected_failure(abort_code = dag::EStepTooLarge)]
+fun step_beyond_the_limit_is_not_published() {
+    let mut stage = schedule_runner::start();
+    stage.with_wide_fan(27);
+    abort
 }
 
 #[test]
 fun what_follows_waits_for_the_last_mist() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_853_899));
+    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_873_899));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(!execution.advance(dag, invocation, clock, ctx));
-        let short = vector[field(id), field(BOB), field(12_197_000u64), field(12_196_999u64)];
+        let short = vector[field(id), field(BOB), field(12_217_000u64), field(12_216_999u64)];
         assert_eq!(told<execution::ExecutionShort>(), short.flatten());
         // Nothing was taken.
         assert_eq!(invocation.payment_mist(), STEP_MIST);
@@ -243,7 +261,7 @@ fun what_follows_waits_for_the_last_mist() {
     });
     stage.refill(id, 1);
     assert!(stage.advance(EVE, id));
-    assert_eq!(stage.funds_mist(id), 11_077_000 - 9_880_000 - 140_000);
+    assert_eq!(stage.funds_mist(id), 11_077_000 - 9_880_000 - 142_800);
     stage.end();
 }
 
@@ -283,7 +301,7 @@ fun funds_for_two_of_four_iterations_request_two() {
     assert_eq!(stage.funds_mist(id), 2 * ITERATION_MIST);
     assert_eq!(stage.request_iterations(id, 32), 2);
     // 320 bytes of a record and 473 of an invocation each, and the effort.
-    assert_eq!(stage.funds_mist(id), 2 * (ITERATION_MIST - 9_400_000 - 6_079_300));
+    assert_eq!(stage.funds_mist(id), 2 * (ITERATION_MIST - 9_420_000 - 6_079_300));
     stage.end();
 }
 
@@ -396,6 +414,7 @@ use fun settle as Stage.settle;
 use fun split_in as Stage.split_in;
 use fun with_fan as Stage.with_fan;
 use fun with_spread as Stage.with_spread;
+use fun with_wide_fan as Stage.with_wide_fan;
 
 /// A port with a list of so many numbers.
 fun list(length: u64): Ports {
@@ -416,9 +435,9 @@ fun split_in(stage: &mut Stage, length: u64, funds_mist: u64): ID {
 /// An execution whose one iteration is closed, and gave nothing; so much is left of the funds.
 ///
 /// A list of one has 12 bytes with its variant: 668 800 MIST come back, 2 562 500 are for the
-/// region, and an iteration takes 15 479 300. Its outcome has 100 bytes.
+/// region, and an iteration takes 15 499 300. Its outcome has 100 bytes.
 fun emptied_with(stage: &mut Stage, funds_mist: u64): ID {
-    let id = stage.split_in(1, 30_389_900 + funds_mist);
+    let id = stage.split_in(1, 30_430_600 + funds_mist);
     assert_eq!(stage.request_iterations(id, 1), 1);
     stage.settle(b"none", port(b"out", vector::tabulate!(89, |_| 0x31)));
     assert!(stage.advance(LEE, id));

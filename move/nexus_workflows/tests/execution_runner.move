@@ -138,6 +138,21 @@ public fun with_fan(stage: &mut Stage) {
     });
 }
 
+/// Takes a workflow that brings a value to 32 vertices, each of which has so many ports.
+public fun with_wide_fan(stage: &mut Stage, ports: u64) {
+    publish!(stage, b"xyz.example.wide@1", false, |dag| {
+        dag.add_group(b"all".to_ascii_string(), vector[0]);
+        add_vertices(dag, vector::tabulate!(33, |i| if (i == 0) vector[0] else vector[]));
+        32u64.do!(|i| {
+            let vertices = vector::tabulate!(ports, |_| i as u8 + 1);
+            let names = vector::tabulate!(ports, |port| vector[97, 65 + (port as u8)]);
+            dag.add_ports(0, vertices, ascii(names), vector::tabulate!(ports, |_| 0));
+        });
+        let edges = vector::tabulate!(32, |i| to(i as u16, i as u16 + 1));
+        add_edges(dag, 0, b"ok", b"out", edges);
+    });
+}
+
 /// Takes a workflow that splits a list, and gathers this many lists of what became of its elements.
 /// What splits is tried twice, 5 s apart; a failure of an element ends nothing. If failures are
 /// gathered, too, their reasons stand in the first list.
