@@ -15,7 +15,7 @@ class Assignment:
 
     `place` is 0 for the leader that is named first and 1 for its backup. From `opens_at_ms` on
     this leader may close it, before `window_ends_at_ms` no later one, and nobody from
-    `expires_at_ms` on.
+    `expires_at_ms` on. With a failure it may do so in its own window alone.
     """
 
     invocation: Address
@@ -36,6 +36,10 @@ class Assignment:
     def is_shared_at(self, now_ms: int) -> bool:
         """Whether another leader may have closed it too."""
         return self.place > 0 or now_ms >= self.window_ends_at_ms
+
+    def is_left_at(self, now_ms: int) -> bool:
+        """Whether only an answer of this leader still counts: the next leader's window has begun."""
+        return not self.is_last and now_ms >= self.window_ends_at_ms
 
     def outcome_by_ms(self, now_ms: int, margin_ms: int) -> int:
         """Until when an outcome is of use: the end of the own window, or later of all windows.

@@ -345,7 +345,7 @@ class Closer:
         closed: dict[Closing, Closed] = {}
         for closing in held:
             how = found.get(closing.assignment.invocation)
-            if how is None and self._clock.now_ms() >= closing.assignment.expires_at_ms:
+            if how is None and closing.is_missed_at(self._clock.now_ms()):
                 how = Closed.MISSED
             if how is not None:
                 closed[closing] = how

@@ -156,6 +156,11 @@ class Closing:
     def _ports(self) -> int:
         return len(self.outcome.ports) if isinstance(self.outcome, Answer) else 0
 
+    def is_missed_at(self, now_ms: int) -> bool:
+        """Whether the chain takes this outcome no more."""
+        is_left = isinstance(self.outcome, Failure) and self.assignment.is_left_at(now_ms)
+        return is_left or now_ms >= self.assignment.expires_at_ms
+
     def fail_with(self, failure: Failure) -> None:
         """Close the invocation with a failure instead of the answer."""
         self.outcome, self.outcome_bytes, self.inputs = failure, 0, None

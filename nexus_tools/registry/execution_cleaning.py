@@ -53,7 +53,7 @@ async def cleanings(package: PackageClient, execution: Execution) -> list[Cleani
         *((len(each), partial(_clean_marks, each)) for each in _parts(marks)),
         *((len(each), partial(_clean_entries, each)) for each in _parts(entries)),
         *((len(each), partial(_clean_invocations, each)) for each in _parts(invocations)),
-        (0, partial(_delete, execution.schedule)),
+        (0, partial(_delete, None if execution.is_collected else execution.schedule)),
     ]
     return [partial(_all, each) for each in _together(parts)]
 

@@ -12,8 +12,8 @@ from nexus_tools.registry.step_commands import Foresight, RequestRun
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.workflow import EdgeKind, PlannedEdge, PlannedVertex
 
-# What closing an attempt rewrites, and what its request writes at most.
-_ATTEMPT_BYTES, _INVOCATION_BYTES = 1_500, 1_600
+# What `advance` rewrites, and what a request writes at most.
+_RECORD_BYTES, _INVOCATION_BYTES = 1_500, 1_600
 # The gas units of what follows a closing, of 1 000 bytes that are read, and how many are read.
 _STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 1_000, 40, 3
 # The effort of a request, and more than that of an edge, of a port and of a cursor where it leads.
@@ -23,7 +23,7 @@ _COVERED_BYTES, _REWRITE_GAS_UNITS = 1_000, 25
 # The bytes of a tool that the effort of a request covers, and the gas units of reading 1 000 more.
 _COVERED_TOOL_BYTES, _TOOL_GAS_UNITS = 1_000, 15
 # Hundredths of gas units for each unit of effort, beyond each of these bounds.
-_EFFORT_GAS = {0: 35, 2_000: 45, 3_200: 120, 5_000: 250, 8_000: 550, 12_000: 3_000}
+_EFFORT_GAS, _MOST_EFFORT = {0: 35, 2_000: 27, 3_200: 108, 5_000: 200}, 8_000
 # What records take, of a run, of a block that was entered, and of what a list got.
 _RUN_BYTES, _INSTANCE_BYTES, _MARK_BYTES = 330, 330, 333
 _NUMBER_BYTES, _DELIVERY_BYTES, _BROUGHT_BYTES, _CURSOR_BYTES = 4, 9, 24, 12
@@ -36,7 +36,7 @@ class VertexCost:
     """What one run of a vertex takes at most, in MIST.
 
     `charge_mist` is the tool's: its price, and the gas of one on chain. `run_mist` is that, the
-    leader's fees and the largest outcome of one attempt, `stored_mist` what Sui takes for its
+    fees of leaders and the largest outcome of one attempt, `stored_mist` what Sui takes for its
     records, which comes back to who cleans up, and `worked_mist` what a worker gets for its steps.
     """
 
@@ -139,26 +139,27 @@ def attempt_mist(
     read_bytes = _READ_FACTOR * settings.max_ports_bytes if is_read else 0
     return (
         tool.charge_mist
-        + (settings.fee_gas_units + _STEP_GAS_UNITS) * gas_price
+        + settings.fee_gas_units * gas_price
         + settings.fee_storage_mist
         + settings.settle_margin_mist // 2
-        + settings.fee_per_input_byte_mist * _ATTEMPT_BYTES
         + read_bytes * _READ_GAS_UNITS * gas_price // 1_000
         + settings.fee_per_outcome_byte_mist * max_outcome_bytes
-        + _rewritten_mist(settings, max_outcome_bytes, gas_price)
+        + _advancing_mist(settings, max_outcome_bytes, gas_price)
     )
 
 
 def _worked_mist(effort: int, gas_price: int) -> int:
     """What a worker gets for the effort of a step, in MIST, as `terms::worked_mist` says."""
+    effort = min(effort, _MOST_EFFORT)
     hundredths = sum(price * max(0, effort - bound) for bound, price in _EFFORT_GAS.items())
     return hundredths * gas_price // 100
 
 
-def _rewritten_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) -> int:
-    """What a worker gets for rewriting an outcome, in MIST, as `terms::rewritten_mist` says."""
+def _advancing_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) -> int:
+    """What whoever advances gets, in MIST, as `terms::advancing_mist` says."""
     more = max(0, outcome_bytes - _COVERED_BYTES)
-    return more * settings.fee_per_input_byte_mist + more * _REWRITE_GAS_UNITS * gas_price // 1_000
+    bytes_mist = (_RECORD_BYTES + more) * settings.fee_per_input_byte_mist
+    return _STEP_GAS_UNITS * gas_price + bytes_mist + more * _REWRITE_GAS_UNITS * gas_price // 1_000
 
 
 def _effort(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:

@@ -132,7 +132,7 @@ class CarriedExecution:
         """Take the steps that are due as the worker."""
         builder = TransactionBuilder()
         self._add_steps(builder, self.steps if steps is None else steps)
-        await self._send(builder)
+        await self.send(builder)
 
     async def close(self, vertex, answer, *, path=(), signed=False):
         """Close a run with an answer, or a failure, and go on, in one transaction.
@@ -150,7 +150,7 @@ class CarriedExecution:
         foresight.closed(run, event.attempt.number, closed_with(answer))
         self.steps = foresight.steps()
         self._add_steps(builder, self.steps)
-        await self._send(builder)
+        await self.send(builder)
         return answer
 
     async def _signed(self, run, event, answer):
@@ -182,7 +182,8 @@ class CarriedExecution:
         for step in steps:
             commands.add(builder, self.id, self.stage.leader, step)
 
-    async def _send(self, builder):
+    async def send(self, builder):
+        """Send a transaction of the worker; what that brought it."""
         worker = self.stage.worker
         before = await worker.balance(worker.address)
         sent = await PackageClient(worker, self.stage.deployment).send(builder)
@@ -197,6 +198,7 @@ class CarriedExecution:
         self.costs.append(sent.cost)
         self.fees_mist.append(sum(getattr(each, "fee_mist", 0) for each in self._events(sent)))
         self.gained_mist.append(await worker.balance(worker.address) - before)
+        return self.gained_mist[-1]
 
     async def clean(self):
         """Delete all that is left, as the owner."""

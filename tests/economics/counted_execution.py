@@ -6,10 +6,11 @@ Each region closes by a step of its own, as on chain.
 from nexus_tools.workflow import BlockKind, EdgeKind, Execution, InputPort
 from nexus_tools.workflow.records import Records
 
-# Source: `records.move`.
+# Source: `records.move`, `effort.move`.
 RUN_BYTES, INSTANCE_BYTES, MARK_BYTES, NUMBER_BYTES = 316, 293, 287, 4
 DELIVERY_BYTES, CURSOR_BYTES, BROUGHT_BYTES = 9, 12, 18
 LOOK, BROUGHT, PORT, SOURCE, EDGE, OPEN, REQUEST = 20, 2, 5, 2, 75, 60, 150
+ANSWER_PORT, START, MOST_EFFORT = 2, 30, 8_000
 
 
 class CountedRecords(Records):
@@ -108,6 +109,7 @@ class CountedExecution(Execution):
         super().__init__(plan)
         self._records = CountedRecords(plan)
         self.waiting_regions = {}
+        self._is_opening = False
 
     @property
     def records(self):
@@ -154,7 +156,13 @@ class CountedExecution(Execution):
         super()._end(status)
         self.waiting_regions.clear()
 
+    def _flow(self, run, variant, lengths):
+        edges = self.plan.vertices[run.vertex].variants.get(variant, ())
+        self._records.effort += ANSWER_PORT * len(edges) * len(lengths)
+        super()._flow(run, variant, lengths)
+
     def _check_run(self, run):
+        self._records.effort += START * self._is_opening
         records, is_new = self._records, run not in self._records.runs
         records.was_inside = False
         super()._check_run(run)
@@ -170,7 +178,9 @@ class CountedExecution(Execution):
             if self._ending is None:
                 all(self._records.has(number, path, need) for need in block.needs)
             return
+        was_opening, self._is_opening = self._is_opening, block.kind is not BlockKind.REGION
         super()._check_instance(number, path)
+        self._is_opening = was_opening
 
     def _open_region(self, instance, record):
         number, path = instance

@@ -28,14 +28,14 @@ from nexus_tools.workflow import (
     RunPhase,
     Status,
 )
-from tests.economics.counted_execution import REQUEST, CountedExecution
+from tests.economics.counted_execution import MOST_EFFORT, REQUEST, CountedExecution
 
 NOBODY = Address(bytes(32))
 BYTE_MIST, INPUT_BYTE_MIST = 7_600, 100
 MAX_READ_BYTES = 3 * 65_536
 INVOCATION_BYTES = {False: 476, True: 511}
 """What Sui counts for an invocation of a tool of these tests, which signs or does not."""
-EFFORT_GAS = {0: 35, 2_000: 45, 3_200: 120, 5_000: 250, 8_000: 550, 12_000: 3_000}
+EFFORT_GAS = {0: 35, 2_000: 27, 3_200: 108, 5_000: 200}
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Fees:
 
     def failing_mist(self, kept_bytes=0):
         """For failing an attempt, of whose detail so much is kept."""
-        return 2_000 * self.gas_price + 670_000 + kept_bytes * BYTE_MIST
+        return 1_000 * self.gas_price + 520_000 + kept_bytes * BYTE_MIST
 
     def settling_mist(self, outcome_bytes, read_bytes=0):
         """For settling it."""
@@ -61,14 +61,16 @@ class Fees:
         """For the effort of a step."""
         return hundredths_of(effort) * self.gas_price // 100
 
-    def rewritten_mist(self, outcome_bytes):
-        """For rewriting an outcome by `advance`."""
+    def advancing_mist(self, outcome_bytes):
+        """For `advance`, which rewrites the outcome."""
         more = max(0, outcome_bytes - 1_000)
-        return more * INPUT_BYTE_MIST + more * 25 * self.gas_price // 1_000
+        rewritten_mist = more * INPUT_BYTE_MIST + more * 25 * self.gas_price // 1_000
+        return 1_000 * self.gas_price + 1_500 * INPUT_BYTE_MIST + rewritten_mist
 
 
 def hundredths_of(effort):
     """What an effort takes, in hundredths of gas units."""
+    effort = min(effort, MOST_EFFORT)
     return sum(price * max(0, effort - bound) for bound, price in EFFORT_GAS.items())
 
 
@@ -221,7 +223,7 @@ class RuledExecution:
 
     def _advance(self, run, outcome, paid):
         self.semantics.apply(Closed(run, outcome))
-        paid.fees_mist += self.fees.rewritten_mist(paid.rewritten_bytes)
+        paid.fees_mist += self.fees.advancing_mist(paid.rewritten_bytes)
         self._pay_worked(paid)
 
     def _pay_worked(self, paid, more_bytes=0, effort=0):

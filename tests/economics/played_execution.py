@@ -39,7 +39,7 @@ class PlayedExecution(CarriedExecution):
         builder = TransactionBuilder()
         named = event.invocation, self.stage.leader
         add_outcome(builder, deployment, *named, outcome, attempt=attempt)
-        await self._send(builder)
+        await self.send(builder)
         await self._advance(event)
 
     async def advance_expired(self, run):
@@ -50,7 +50,7 @@ class PlayedExecution(CarriedExecution):
         builder = TransactionBuilder()
         named = self.id, self.workflow.id, event.invocation
         add_advance(builder, self.stage.deployment, *named)
-        await self._send(builder)
+        await self.send(builder)
 
     async def stop(self, _status):
         """Cancel it as its owner."""
@@ -68,8 +68,8 @@ class PlayedExecution(CarriedExecution):
         """Let the time of all that is under way pass."""
         self.clock(WINDOW_MS)
 
-    async def _send(self, builder):
-        await super()._send(builder)
+    async def send(self, builder):
+        await super().send(builder)
         # The rules play first: what they have paid for this transaction is there.
         number = len(self.costs) - 1
         paid_mist = self.gained_mist[-1] + self.costs[-1].net

@@ -120,11 +120,12 @@ async def test_law_2_executions_cost_a_leader_the_first_request_at_most(protocol
 
 
 async def test_law_2_who_is_silent_or_goes_on_for_others_is_paid_for_no_closing(price):
-    """All that flows then is paid for what a step stores and computes."""
+    """All that flows then is paid for what a step stores and computes, and for advancing."""
+    step_mist = Fees(price).advancing_mist(0)
     for story in stories(leader=LeaderPlay.SILENT, owner=OwnerPlay.HONEST):
         for paid in (await played(story, price)).paid:
             assert not paid.is_closing
-            assert paid.fees_mist <= hundredths_of(paid.effort) * price // 100
+            assert paid.fees_mist <= hundredths_of(paid.effort) * price // 100 + step_mist
 
 
 async def test_law_2_an_execution_pays_no_more_than_its_steps(price):
@@ -136,7 +137,8 @@ async def test_law_2_an_execution_pays_no_more_than_its_steps(price):
         assert len(failed) <= rules.steps_taken <= story.max_steps + 1
         refused = sum(paid.refusals for paid in rules.paid)
         worked_mist = sum(hundredths_of(paid.effort) * price // 100 for paid in rules.paid)
-        most_mist = len(failed) * fees.failing_mist() + refused * fees.refusing_mist()
+        closing_mist = fees.failing_mist() + fees.advancing_mist(0)
+        most_mist = len(failed) * closing_mist + refused * fees.refusing_mist()
         assert sum(paid.fees_mist for paid in rules.paid) <= most_mist + worked_mist
 
 

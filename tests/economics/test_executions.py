@@ -161,7 +161,7 @@ async def test_leader_earns_by_settling_the_largest_inputs(stage, weigh, ports, 
     # 40 MIST at a gas price of 1 000 for each byte that was counted off chain, beside the fee for
     # settling by a leader's word: 2 000 gas units, 1 670 000, and 7 600 for 19 bytes of the answer.
     read_mist = execution.read_bytes[-1] * 40
-    assert execution.fees_mist[-1] == 2_000_000 + 1_670_000 + 19 * 7_600 + read_mist
+    assert execution.fees_mist[-1] == 2_520_000 + 19 * 7_600 + read_mist
 
 
 @pytest.mark.parametrize("iterations", [4, 15, 32])
@@ -189,7 +189,7 @@ async def test_leader_earns_by_settling_lists_that_regions_gathered(stage, weigh
     assert execution.ended.status == "completed"
     assert execution.gained_mist[-1] > 0
     read_mist = execution.read_bytes[-1] * 40
-    assert execution.fees_mist[-1] == 2_000_000 + 1_670_000 + 19 * 7_600 + read_mist
+    assert execution.fees_mist[-1] == 2_520_000 + 19 * 7_600 + read_mist
 
 
 async def test_leader_fails_large_lists_of_large_values(stage, weigh):

@@ -1,7 +1,7 @@
 /// An attempt to carry a run of an execution: what an invocation is that belongs to one.
 ///
-/// Closing an attempt goes on with `advance` and with the next request, so its fees cover those.
-/// Settling pays more than failing, and failing pays what it costs, in each attempt.
+/// Closing an attempt pays what closing costs, in each attempt, and settling pays more than failing.
+/// What follows, `advance` and the next request, is prepaid, and goes to whoever advances.
 ///
 /// Where the chain has to know the inputs, a leader reads them in the transaction that settles the
 /// attempt. What it reads is counted in bytes, is bounded, and is paid by the byte.
@@ -13,8 +13,7 @@ use nexus_tools::settling::Settling;
 
 // === Constants ===
 
-/// The bytes of execution, run, with up to 32 values, and region that are rewritten when an attempt
-/// is closed.
+/// The bytes of execution, run, with up to 32 values, and region that `advance` rewrites.
 const RECORD_BYTES: u64 = 1_500;
 /// The gas units that `advance` and the next request take beside the closing.
 const STEP_GAS_UNITS: u64 = 1_000;
@@ -80,9 +79,14 @@ public fun max_read_mist(self: &Attempt): u64 { self.read_mist(self.max_read_byt
 public fun record_bytes(): u64 { RECORD_BYTES }
 
 /// What settling an attempt and failing it pays, but for what is read and for the bytes of the
-/// answer. Half of what settling pays beyond failing goes to what follows.
+/// answer. Half of what settling pays beyond failing an invocation goes to the execution.
 public fun fees_mist(settings: &LeaderSettings, ctx: &TxContext): (u64, u64) {
-    let step_mist = STEP_GAS_UNITS * ctx.reference_gas_price();
-    let fail_fee_mist = settings.fail_fee_mist(RECORD_BYTES, ctx) + step_mist;
+    let fail_fee_mist = settings.fail_fee_mist(0, ctx);
     (fail_fee_mist + settings.settle_margin_mist() / 2, fail_fee_mist)
+}
+
+/// What advancing an execution by a closed attempt pays, but for what its edges and its outcome
+/// take.
+public fun step_fee_mist(settings: &LeaderSettings, ctx: &TxContext): u64 {
+    STEP_GAS_UNITS * ctx.reference_gas_price() + RECORD_BYTES * settings.fee_per_input_byte_mist()
 }

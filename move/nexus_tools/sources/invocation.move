@@ -289,7 +289,8 @@ public fun settle(
 
 /// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds
 /// the rest. The `detail` is in the event, and is kept where something may read it. Does
-/// nothing and returns false when `settle` does. Aborts with `ENotResponsible`, `ENotWorker`,
+/// nothing and returns false when `settle` does, and once the window of the next leader has begun:
+/// that one may be about to settle. Aborts with `ENotResponsible`, `ENotWorker`,
 /// `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
 public fun fail(
     self: &mut Invocation,
@@ -302,6 +303,7 @@ public fun fail(
     failure::check(&reason, &detail);
     if (!self.authorize(leader, clock, ctx)) return false;
     let (leader, failed_at_ms) = (object::id(leader), clock.timestamp_ms());
+    if (self.is_left_to_next(leader, failed_at_ms)) return false;
     let is_kept = self.keeps_detail && detail.length() <= self.max_outcome_bytes;
     let kept = if (is_kept) detail else b"".to_string();
     self.state = state::failed(reason, kept, leader, failed_at_ms);
@@ -650,6 +652,12 @@ fun authorize(
     let now_ms = clock.timestamp_ms();
     assert!(now_ms >= self.requested_at_ms + i * self.window_ms, ETooEarly);
     !self.is_closed() && now_ms < self.expires_at_ms()
+}
+
+/// Whether the window of a leader is over and that of another one follows.
+fun is_left_to_next(self: &Invocation, leader: ID, now_ms: u64): bool {
+    let next = self.leaders.find_index!(|each| each == leader).destroy_some() + 1;
+    next < self.leaders.length() && now_ms >= self.requested_at_ms + next * self.window_ms
 }
 
 /// Settles in the name of a leader, or of the sender who is none, and pays.

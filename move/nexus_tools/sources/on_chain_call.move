@@ -37,6 +37,8 @@ const EFinished: u64 = 4;
 const ENotFinished: u64 = 5;
 /// The call is of another invocation.
 const EWrongInvocation: u64 = 6;
+/// The invocation is closed already: settled, failed or expired.
+const EClosed: u64 = 7;
 
 // === Structs ===
 
@@ -61,15 +63,15 @@ public struct Answer has drop {
 
 // === Public functions: leaders ===
 
-/// Opens an invocation. Aborts with `EIsAttempt`, `EWrongTool` or `ENotOnChain`.
+/// Opens an invocation. Aborts with `EIsAttempt`, `EClosed`, `EWrongTool` or `ENotOnChain`.
 public fun open(invocation: &Invocation, tool: &Tool): Call {
     assert!(invocation.attempt().is_none(), EIsAttempt);
     new(invocation, *invocation.inputs(), 0, tool)
 }
 
 /// Opens an attempt, which its execution shows to be its own: it says what its inputs are, and how
-/// many bytes were read for them. Aborts with `invocation::EWrongExecution`, `EWrongTool` or
-/// `ENotOnChain`.
+/// many bytes were read for them. Aborts with `invocation::EWrongExecution`, `EClosed`,
+/// `EWrongTool` or `ENotOnChain`.
 public fun open_attempt(
     invocation: &Invocation,
     execution: &UID,
@@ -176,7 +178,9 @@ public fun get_addresses(self: &Call, name: vector<u8>): vector<address> {
 
 // === Private functions ===
 
+/// A lost race is known before the function is called: its gas can be a hundred times as much.
 fun new(invocation: &Invocation, inputs: Ports, read_bytes: u64, tool: &Tool): Call {
+    assert!(!invocation.is_closed(), EClosed);
     assert!(object::id(tool) == invocation.tool(), EWrongTool);
     let function = tool.definition().function();
     assert!(function.is_some(), ENotOnChain);

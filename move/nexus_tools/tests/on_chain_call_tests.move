@@ -82,6 +82,17 @@ fun what_was_opened_twice_is_closed_once() {
     abort
 }
 
+#[test, expected_failure(abort_code = on_chain_call::EClosed)]
+fun what_is_closed_is_not_opened() {
+    let (mut runner, lee, id) = requested(false);
+    on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
+        let reason = b"aborted".to_ascii_string();
+        assert!(invocation.fail(leader, reason, b"It is closed.".to_string(), clock, ctx));
+        count(&mut on_chain_call::open(invocation, tool));
+    });
+    abort
+}
+
 #[test, expected_failure(abort_code = invocation::EClosed)]
 fun leader_that_is_late_calls_nothing() {
     let (mut runner, lee, id) = requested(false);

@@ -20,6 +20,7 @@ use nexus_tools::permit::Permit;
 use nexus_tools::tool_registry::ToolRegistry;
 use nexus_tools::value::{Ports, Value};
 use nexus_workflows::dag_registry::DagRegistry;
+use nexus_workflows::effort;
 use nexus_workflows::plan::{Self, Block, Collect, Edge, Source, Vertex};
 use std::ascii;
 use std::bcs;
@@ -53,6 +54,9 @@ const ETooLarge: u64 = 7;
 const ENotChecked: u64 = 8;
 /// A tool was never registered: register it first.
 const EUnknownTool: u64 = 9;
+/// A step would take too much gas: what follows from one answer opens or starts too much. Lead fewer
+/// edges from one variant, or give its targets fewer ports.
+const EStepTooLarge: u64 = 10;
 
 // === Constants ===
 
@@ -530,6 +534,56 @@ fun check_vertex(self: &Dag, number: u16, vertex: &Vertex) {
         self.check_edge(vertex.blocks(), edge);
         assert!(edge.left().is_none() || self.is_gathered(number, edge), EWrongPlan);
     }));
+    vertex.variants().do_ref!(|variant| self.check_effort(variant.edges()));
+}
+
+/// Checks that it is affordable to follow these edges, which a step does together.
+fun check_effort(self: &Dag, edges: &vector<Edge>) {
+    let (mut vertices, mut blocks) = (vector[], vector[]);
+    let mut effort = effort::of_edges(edges);
+    edges.do_ref!(|edge| {
+        let (vertex, scope) = (edge.vertex(), edge.scope());
+        effort = effort + effort::look() * self.vertex(vertex).blocks().length();
+        if (edge.left().is_none() && scope.is_none() && !vertices.contains(&vertex)) {
+            vertices.push_back(vertex);
+            effort = effort + self.starting_effort(vertex);
+        };
+        scope.do!(|block| if (!blocks.contains(&block)) {
+            blocks.push_back(block);
+            effort = effort + self.opening_effort(block);
+        });
+    });
+    assert!(effort <= effort::most(), EStepTooLarge);
+}
+
+/// What a look takes at whether a vertex starts. Aborts with `EWrongPlan`.
+fun starting_effort(self: &Dag, number: u16): u64 {
+    assert!((number as u64) < self.vertices, EWrongPlan);
+    let vertex = self.vertex(number);
+    let (mut needs, mut effort) = (0, 0);
+    vertex.blocks().do_ref!(|number| {
+        let block = self.block(*number);
+        needs = needs + block.needs().length();
+        effort = effort + if (block.is_region()) effort::look() else effort::of_needs(block);
+    });
+    effort + effort::of_vertex(vertex, needs)
+}
+
+/// What opening a block takes, and starting what begins with it. Aborts with `EWrongPlan`.
+fun opening_effort(self: &Dag, number: u16): u64 {
+    assert!((number as u64) < self.blocks, EWrongPlan);
+    let block = self.block(number);
+    let (needs, mut effort) = (block.needs().length(), effort::of_needs(block));
+    if (block.is_region()) effort = effort + effort::open(block.cursors().length());
+    block.cursors().do_ref!(|cursor| {
+        assert!((*cursor as u64) < self.vertices, EWrongPlan);
+        effort = effort + effort::of_vertex(self.vertex(*cursor), needs);
+    });
+    block.starts().do_ref!(|start| {
+        effort = effort + if (plan::is_block(*start)) self.opening_effort(plan::block_number(*start))
+            else effort::start() + self.starting_effort(*start);
+    });
+    effort
 }
 
 fun has_default(self: &Dag, number: u16, port: &ascii::String): bool {
@@ -684,6 +738,7 @@ fun check_region(self: &Dag, number: u16, block: &Block) {
         edges.push_back(*edge);
         self.check_sources(collect);
     });
+    self.check_effort(&edges);
 }
 
 /// The loops between a region and a vertex with which its iterations begin open with the

@@ -31,6 +31,7 @@ use nexus_tools::settling;
 use nexus_tools::tool::Tool;
 use nexus_tools::value::{Ports, Value};
 use nexus_workflows::dag::Dag;
+use nexus_workflows::effort;
 use nexus_workflows::records::{Self, Instance, Records};
 use nexus_workflows::terms::{Self, Terms};
 use nexus_workflows::walks::{Self, Change, Walks};
@@ -63,26 +64,26 @@ const ESameLeader: u64 = 6;
 const EValuesGiven: u64 = 7;
 /// This is another workflow than that of the execution.
 const EWrongDag: u64 = 8;
-/// The execution does not name this leader.
-const ENotNamed: u64 = 9;
 /// The sender is neither a worker of the leader nor the owner of the execution.
-const ENotWorker: u64 = 10;
+const ENotWorker: u64 = 9;
 /// The vertex has another tool.
-const EWrongTool: u64 = 11;
+const EWrongTool: u64 = 10;
 /// The execution was begun with a newer version of the package: go on with that one.
-const EWrongVersion: u64 = 12;
+const EWrongVersion: u64 = 11;
 /// The invocation does not belong to this execution.
-const EWrongExecution: u64 = 13;
+const EWrongExecution: u64 = 12;
 /// The sender does not own the execution.
-const ENotOwner: u64 = 14;
+const ENotOwner: u64 = 13;
 /// The execution has ended.
-const EEnded: u64 = 15;
+const EEnded: u64 = 14;
 /// The time of the execution is not over.
-const ENotOver: u64 = 16;
+const ENotOver: u64 = 15;
 /// The entry values are larger than the registry's `max_ports_bytes`: use remote values.
-const EValuesTooLarge: u64 = 17;
+const EValuesTooLarge: u64 = 16;
 /// The funds do not cover what this step computes: `refill` them.
-const EFundsShort: u64 = 18;
+const EFundsShort: u64 = 17;
+/// The execution is shared: entry values are given in the transaction that begins it.
+const EShared: u64 = 18;
 
 // === Constants ===
 
@@ -189,8 +190,9 @@ public struct Execution has key {
     id: UID,
     dag: ID,
     owner: address,
-    /// The schedule that began it, until it has collected what is left of the funds.
+    /// The schedule that began it, and whether that has collected what is left of the funds.
     schedule: Option<ID>,
+    is_collected: bool,
     funds: Balance<SUI>,
     walks: Walks,
     /// How many runs were requested, retries and refusals included.
@@ -198,6 +200,8 @@ public struct Execution has key {
     /// How many invocations there are, and how many vertices have entry values.
     invocations: u64,
     entries: u64,
+    /// Whether it takes entry values no more.
+    is_shared: bool,
     ended_at_ms: Option<u64>,
 }
 
@@ -251,17 +255,20 @@ public fun begin(
     self
 }
 
-/// Gives the values of the entry ports of a vertex. Aborts with `EValuesGiven`, `EValuesTooLarge`
-/// or `ENotOwner`.
-public fun give(self: &mut Execution, vertex: u16, values: Ports, ctx: &TxContext) {
-    assert!(self.owner == ctx.sender(), ENotOwner);
+/// Gives the values of the entry ports of a vertex, before the execution is shared: what a tool
+/// was asked does not change. Aborts with `EShared`, `EValuesGiven` or `EValuesTooLarge`.
+public fun give(self: &mut Execution, vertex: u16, values: Ports) {
+    assert!(!self.is_shared, EShared);
     assert!(!field::exists_(&self.id, EntryKey(vertex)), EValuesGiven);
     assert!(self.terms_mut().add_entry(values.size()), EValuesTooLarge);
     self.add_entry(vertex, values);
 }
 
 /// Makes a new execution available to everyone.
-public fun share(self: Execution) { transfer::share_object(self) }
+public fun share(mut self: Execution) {
+    self.is_shared = true;
+    transfer::share_object(self)
+}
 
 /// Names the leaders that carry the execution from now on: what is under way stays with those
 /// that it names. Aborts with `ENotOwner`, `EEnded` or `ELeaderNotActive`.
@@ -281,9 +288,9 @@ public fun name_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
 
 // === Public functions: steps ===
 
-/// Requests a run that is ready; false if it is not, or if funds are short. The sender is a
-/// worker of a leader that the execution names, or its owner. Aborts with `EWrongDag`,
-/// `EWrongTool`, `ENotNamed`, `ENotWorker` or `EWrongVersion`.
+/// Requests a run that is ready; false if it is not, if funds are short, or if the execution does
+/// not name the leader. The sender is a worker of that, or the owner. Aborts with `EWrongDag`,
+/// `EWrongTool`, `ENotWorker` or `EWrongVersion`.
 public fun request(
     self: &mut Execution,
     dag: &Dag,
@@ -294,7 +301,7 @@ public fun request(
     clock: &Clock,
     ctx: &mut TxContext,
 ): bool {
-    self.authorize(dag, tool, leader, vertex, ctx);
+    if (!self.authorize(dag, tool, leader, vertex, ctx)) return false;
     let (run, now_ms) = (run::new(vertex, path), clock.timestamp_ms());
     if (self.is_late(clock) || !self.walks.can_take(run, now_ms)) return false;
     let read_mist = terms::request_read_mist(dag, tool, vertex, ctx);
@@ -321,8 +328,7 @@ public fun request_iterations(
     clock: &Clock,
     ctx: &mut TxContext,
 ): u64 {
-    self.authorize(dag, tool, leader, vertex, ctx);
-    if (self.is_late(clock)) return 0;
+    if (!self.authorize(dag, tool, leader, vertex, ctx) || self.is_late(clock)) return 0;
     // The step beyond the last one ends the execution, and is refused alone.
     let steps = (self.terms().max_steps().max(self.steps) - self.steps).max(1);
     let ready = self.walks.iterations(dag, vertex, &path);
@@ -365,9 +371,9 @@ public fun advance(
     let is_settled = invocation.state().is_settled();
     let variant = if (is_settled) option::some(invocation.state().variant()) else option::none();
     self.walks.read_edges(dag, &run, &variant);
-    let rewritten_mist = self.terms().rewritten_mist(invocation.state().bytes(), ctx);
+    let advancing_mist = self.terms().advancing_mist(invocation.state().bytes(), ctx);
     let needed_mist = self.terms().stored_mist(walks::most_bytes(dag, &run, &variant))
-        + rewritten_mist + terms::worked_mist(walks::least_effort(dag, &run, &variant), ctx);
+        + advancing_mist + terms::worked_mist(walks::least_effort(dag, &run, &variant), ctx);
     if (!self.walks.is_ending() && self.is_short(needed_mist, invocation.payment_mist())) return false;
     self.funds.join(invocation.take_rest(&self.id));
     let mut change = walks::no_change();
@@ -378,7 +384,7 @@ public fun advance(
     } else {
         self.walks.fail(dag, run, invocation.state().reason(), true, now_ms, &mut change);
     };
-    self.pay_worker(dag, rewritten_mist, ctx);
+    self.pay_worker(dag, advancing_mist, ctx);
     let execution = object::id(self);
     event::emit(ExecutionAdvanced { execution, invocation: id, run, change });
     self.finish(clock);
@@ -536,7 +542,8 @@ public(package) fun begin_scheduled(
 
 /// Whether it goes on no more, and what is left of it is the schedule's and was not collected.
 public(package) fun is_left_to(self: &Execution, schedule: ID): bool {
-    (self.is_ended() || self.walks.is_ending()) && self.schedule == option::some(schedule)
+    let is_over = self.is_ended() || self.walks.is_ending();
+    is_over && !self.is_collected && self.schedule == option::some(schedule)
 }
 
 /// Takes all funds that no invocation under way holds.
@@ -551,7 +558,7 @@ public(package) fun take_left(self: &mut Execution): Balance<SUI> {
 /// Leaves the schedule that it has ended for, once; how it ended, and when it did so at the latest,
 /// whoever said so when.
 public(package) fun collect(self: &mut Execution): (String, u64) {
-    self.schedule = option::none();
+    self.is_collected = true;
     let ended_at_ms = (*self.ended_at_ms.borrow()).min(self.terms().deadline_ms());
     (self.walks.status(), ended_at_ms)
 }
@@ -578,7 +585,7 @@ public(package) fun delete_invocation(self: &mut Execution, invocation: Invocati
 /// Whether nothing is left of it.
 public(package) fun is_clean(self: &Execution): bool {
     let left = self.walks.records().length() + self.invocations + self.entries;
-    left == 0 && self.schedule.is_none()
+    left == 0 && (self.schedule.is_none() || self.is_collected)
 }
 
 /// Deletes an execution of which nothing is left.
@@ -607,11 +614,13 @@ fun new(
         dag: object::id(dag),
         owner,
         schedule,
+        is_collected: false,
         funds,
         walks: walks::begin(dag, group, &mut change, ctx),
         steps: 0,
         invocations: 0,
         entries: 0,
+        is_shared: false,
         ended_at_ms: option::none(),
     };
     event::emit(ExecutionBegun {
@@ -648,7 +657,8 @@ fun set_leaders(self: &mut Execution, leaders: vector<ID>, ctx: &TxContext) {
     event::emit(ExecutionLeadersChanged { execution: object::id(self), leaders });
 }
 
-/// Others than those whom the owner chose could request at a moment that harms it.
+/// Whether the leader is named: others than those whom the owner chose could request at a moment
+/// that harms it. The owner may name others at any time, so that this aborts nobody's batch.
 fun authorize(
     self: &Execution,
     dag: &Dag,
@@ -656,13 +666,13 @@ fun authorize(
     leader: &Leader,
     vertex: u16,
     ctx: &TxContext,
-) {
+): bool {
     let terms = self.terms();
     assert!(object::id(dag) == self.dag, EWrongDag);
     assert!(dag.tools()[dag.vertex(vertex).tool() as u64] == object::id(tool), EWrongTool);
-    assert!(terms.leaders().contains(&object::id(leader)), ENotNamed);
     assert!(leader.is_worker(ctx.sender()) || ctx.sender() == self.owner, ENotWorker);
     assert!(terms.is_carried(), EWrongVersion);
+    terms.leaders().contains(&object::id(leader))
 }
 
 // === Private functions: steps ===
@@ -685,7 +695,7 @@ fun invoke(
 ) {
     self.steps = self.steps + 1;
     self.walks.records_mut().read_vertex(run.vertex());
-    self.walks.records_mut().work(records::request_effort());
+    self.walks.records_mut().work(effort::request());
     let number = dag.vertex(run.vertex()).tool();
     let refusal = self.terms().refusal(tool, number, self.steps);
     if (refusal.is_some()) {

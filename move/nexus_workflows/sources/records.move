@@ -8,6 +8,7 @@ module nexus_workflows::records;
 
 use nexus_tools::run::{Self, Run};
 use nexus_workflows::dag::{Self, Dag};
+use nexus_workflows::effort;
 use nexus_workflows::plan::{Self, Edge, Vertex};
 use std::ascii::{Self, String};
 use sui::dynamic_field as field;
@@ -37,17 +38,6 @@ const NUMBER_BYTES: u64 = 4;
 const DELIVERY_BYTES: u64 = 9;
 const CURSOR_BYTES: u64 = 12;
 const BROUGHT_BYTES: u64 = 18;
-
-/// What steps do, about in tens of Move instructions: looking for a record, and at what was brought
-/// to it; at a port, and at a source of that; following an edge; opening a region, and each of its
-/// cursors; requesting a run.
-const LOOK_EFFORT: u64 = 20;
-const BROUGHT_EFFORT: u64 = 2;
-const PORT_EFFORT: u64 = 5;
-const SOURCE_EFFORT: u64 = 2;
-const EDGE_EFFORT: u64 = 75;
-const OPEN_EFFORT: u64 = 60;
-const REQUEST_EFFORT: u64 = 150;
 
 /// How deep blocks nest at most.
 const MAX_DEPTH: u64 = 8;
@@ -311,7 +301,7 @@ public(package) fun put(
     round: u32,
 ): bool {
     let port = edge.input();
-    self.work(EDGE_EFFORT);
+    self.work(effort::edges(1));
     if (self.is_scoped(dag, run.vertex(), port, run.path(), false)) return false;
     if (!self.has(run)) self.add(run, WAITING);
     let record = self.of_mut(run);
@@ -381,7 +371,7 @@ public(package) fun look(self: &mut Records, dag: &Dag, run: &Run, group: u8): L
     let n = ports.length();
     let (mut brought, mut scoped, mut statics) = (flags(n), flags(n), flags(n));
     let mut origins = vector[];
-    let mut effort = LOOK_EFFORT + PORT_EFFORT * n;
+    let mut effort = effort::look() + effort::ports(n);
     if (self.has(*run)) {
         self.of(*run).deliveries.do_ref!(|each| {
             *&mut brought[each.port as u64] = true;
@@ -399,7 +389,7 @@ public(package) fun look(self: &mut Records, dag: &Dag, run: &Run, group: u8): L
     blocks.length().do!(|depth| {
         let key = around(blocks, depth, run.path());
         if (self.knows(key)) self.at(key).brought.do_ref!(|each| {
-            effort = effort + BROUGHT_EFFORT;
+            effort = effort + effort::brought(1);
             let port = each.port as u64;
             if (each.vertex == run.vertex() && each.serves(run.path())) {
                 let is_first = if (each.is_static) !statics[port] else !scoped[port];
@@ -421,7 +411,7 @@ public(package) fun look(self: &mut Records, dag: &Dag, run: &Run, group: u8): L
         let port = &ports[i];
         let falls_back = if (port.is_static()) statics[i]
             else port.is_constant() || (port.is_entry() && vertex.is_in_group(group));
-        effort = effort + (SOURCE_EFFORT + origins.length()) * port.sources().length();
+        effort = effort + effort::sources(port.sources().length(), origins.length());
         let waits = port.sources().any!(|each| {
             each.reaches(run.path()) && !origins.contains(&each.origin())
         });
@@ -509,7 +499,7 @@ public(package) fun put_in_scope(
     length: u32,
 ): bool {
     let (vertex, port, is_static) = (edge.vertex(), edge.input(), edge.is_static());
-    self.work(EDGE_EFFORT);
+    self.work(effort::edges(1));
     if (self.is_scoped(dag, vertex, port, &instance.path, is_static)) return false;
     if (!self.knows(instance)) {
         let record = InstanceRecord { phase: WAITING, live: 0, cursors: vector[], brought: vector[] };
@@ -529,7 +519,7 @@ public(package) fun put_in_scope(
 /// Opens a region, with the lengths of its cursors.
 public(package) fun open(self: &mut Records, instance: Instance, counts: vector<u32>) {
     self.bytes = self.bytes + CURSOR_BYTES * counts.length();
-    self.work(OPEN_EFFORT * (1 + counts.length()));
+    self.work(effort::open(counts.length()));
     let record = self.at_mut(instance);
     record.phase = OPEN;
     record.live = counts.fold!(record.live, |live, count| live + count);
@@ -593,7 +583,7 @@ public(package) fun give_back(self: &mut InstanceRecord, cursor: u64) {
 
 /// Keeps what an iteration gave; false if it gave something already.
 public(package) fun add_mark(self: &mut Records, mark: Mark, origin: u16, edge: u16): bool {
-    self.work(EDGE_EFFORT);
+    self.work(effort::edges(1));
     if (field::exists_(&self.id, mark)) return false;
     self.bytes = self.bytes + MARK_BYTES + NUMBER_BYTES * mark.path.length();
     field::add(&mut self.id, mark, Gathered { origin, edge });
@@ -662,12 +652,6 @@ public(package) fun brought_bytes(dag: &Dag, edge: &Edge): u64 {
         + start_bytes * block.starts().length()
 }
 
-/// What requesting a run takes.
-public(package) fun request_effort(): u64 { REQUEST_EFFORT }
-
-/// What following so many edges takes at least.
-public(package) fun edges_effort(count: u64): u64 { (EDGE_EFFORT + LOOK_EFFORT) * count }
-
 /// The bytes of the records of so many iterations of a vertex.
 public(package) fun iteration_bytes(vertex: &Vertex, count: u64): u64 {
     count * (RUN_BYTES + NUMBER_BYTES * vertex.blocks().length())
@@ -707,9 +691,9 @@ fun is_scoped(
     let mut depth = 0;
     while (depth < blocks.length() && depth <= path.length()) {
         let key = around(blocks, depth, path);
-        self.work(LOOK_EFFORT);
+        self.work(effort::look());
         if (self.knows(key)) {
-            let effort = BROUGHT_EFFORT * self.at(key).brought.length();
+            let effort = effort::brought(self.at(key).brought.length());
             self.work(effort);
             let is_there = self.at(key).brought.any!(|each| {
                 each.vertex == number

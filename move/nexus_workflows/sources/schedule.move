@@ -92,12 +92,12 @@ const MAX_ENTRIES: u64 = 32;
 /// The gas units of computation of a transaction that collects an execution and begins one, those
 /// of another one in the same transaction, those for each run and each entry value, and in how
 /// many bytes of these there is one more.
-const GAS_UNITS: u64 = 1_150;
+const GAS_UNITS: u64 = 1_160;
 const FURTHER_GAS_UNITS: u64 = 150;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;
 /// What it takes of storage that no rebate brings back.
-const STORAGE_MIST: u64 = 100_000;
+const STORAGE_MIST: u64 = 250_000;
 /// What Sui puts before the digest when it derives the id of an object.
 const OBJECT_ID_SCOPE: u8 = 0xf1;
 

@@ -8,6 +8,7 @@ use nexus_tools::settling;
 use nexus_tools::tool::Tool;
 use nexus_workflows::dag::{Self, Dag};
 use nexus_workflows::dag_registry;
+use nexus_workflows::effort;
 use nexus_workflows::records;
 use nexus_workflows::walks;
 use std::ascii::String;
@@ -27,8 +28,8 @@ const COVERED_TOOL_BYTES: u64 = 1_000;
 const TOOL_GAS_UNITS: u64 = 15;
 /// Gas gets dearer the longer a transaction runs. So the effort of a step costs so many hundredths of
 /// a gas unit, and beyond each of these bounds so many more.
-const EFFORTS: vector<u64> = vector[0, 2_000, 3_200, 5_000, 8_000, 12_000];
-const EFFORT_GAS: vector<u64> = vector[35, 45, 120, 250, 550, 3_000];
+const EFFORTS: vector<u64> = vector[0, 2_000, 3_200, 5_000];
+const EFFORT_GAS: vector<u64> = vector[35, 27, 108, 200];
 
 // === Structs ===
 
@@ -135,7 +136,7 @@ public(package) fun requests_mist(
     let bytes = records::iteration_bytes(dag.vertex(vertex), 1) + INVOCATION_BYTES;
     let attempt = attempt::new(@0x0.to_id(), run, 1, &settling::of(tool), &self.settings, ctx);
     let requested_mist = self.cost_mist(&attempt, tool, ctx) + self.stored_mist(bytes)
-        + worked_mist(records::request_effort(), ctx);
+        + worked_mist(effort::request(), ctx);
     if (self.refusal(tool, number, steps + count).is_none()) return count * requested_mist;
     let refused_bytes = bytes + walks::most_bytes(dag, &run, &option::none());
     let refused_mist = self.refusal_fee_mist(ctx) + self.stored_mist(refused_bytes)
@@ -144,12 +145,11 @@ public(package) fun requests_mist(
 }
 
 /// What an attempt costs at most: the tool's price, the leader's fees, with the most that it may
-/// read, and the largest outcome, which `advance` rewrites. So that is covered even if the owner
-/// cancels.
+/// read, the largest outcome, and advancing by it, which is covered even if the owner cancels.
 public(package) fun cost_mist(self: &Terms, attempt: &Attempt, tool: &Tool, ctx: &TxContext): u64 {
     let (settle_fee_mist, _) = attempt::fees_mist(&self.settings, ctx);
     let outcome_mist = self.stored_mist(self.max_outcome_bytes)
-        + self.rewritten_mist(self.max_outcome_bytes, ctx);
+        + self.advancing_mist(self.max_outcome_bytes, ctx);
     tool.charge_mist() + settle_fee_mist + attempt.max_read_mist() + outcome_mist
 }
 
@@ -163,8 +163,9 @@ public(package) fun stored_mist(self: &Terms, bytes: u64): u64 {
     bytes * self.settings.fee_per_outcome_byte_mist()
 }
 
-/// What a worker gets for the effort of a step, which gas is paid for.
+/// What a worker gets for the effort of a step, of which no more is paid than `effort::most`.
 public(package) fun worked_mist(effort: u64, ctx: &TxContext): u64 {
+    let effort = effort.min(effort::most());
     let (mut hundredths, bounds, prices) = (0, EFFORTS, EFFORT_GAS);
     bounds.zip_do!(prices, |bound, price| {
         hundredths = hundredths + price * (effort.max(bound) - bound);
@@ -172,11 +173,13 @@ public(package) fun worked_mist(effort: u64, ctx: &TxContext): u64 {
     hundredths * ctx.reference_gas_price() / 100
 }
 
-/// What a worker gets for rewriting an outcome when it advances; the fees cover a small one.
-public(package) fun rewritten_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
+/// What whoever advances gets, with an outcome of so many bytes, which is rewritten: the fee of the
+/// step covers a small one.
+public(package) fun advancing_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
     let bytes = bytes.max(COVERED_BYTES) - COVERED_BYTES;
     let gas_mist = bytes * REWRITE_GAS_UNITS * ctx.reference_gas_price() / 1_000;
-    bytes * self.settings.fee_per_input_byte_mist() + gas_mist
+    let rewritten_mist = bytes * self.settings.fee_per_input_byte_mist() + gas_mist;
+    attempt::step_fee_mist(&self.settings, ctx) + rewritten_mist
 }
 
 /// What a worker gets for reading the workflow, and pages of it.

@@ -14,6 +14,7 @@ module nexus_workflows::walks;
 use nexus_tools::run::{Self, Run};
 use nexus_tools::value::{Self, Ports};
 use nexus_workflows::dag::Dag;
+use nexus_workflows::effort;
 use nexus_workflows::plan::{Self, Edge, Vertex};
 use nexus_workflows::records::{Self, Instance, Records};
 use std::ascii::String;
@@ -253,7 +254,7 @@ public(package) fun most_bytes(dag: &Dag, run: &Run, variant: &Option<String>): 
 /// What following the edges of a run takes at least, with a variant or without.
 public(package) fun least_effort(dag: &Dag, run: &Run, variant: &Option<String>): u64 {
     let variant = if (variant.is_some()) *variant.borrow() else err_eval();
-    records::edges_effort(dag.vertex(run.vertex()).edges(&variant).length())
+    effort::least(dag.vertex(run.vertex()).edges(&variant).length())
 }
 
 /// Notes the pages that are read to find what closing a run may write, with a variant or without.
@@ -287,7 +288,7 @@ public(package) fun most_gathered_bytes(dag: &Dag, region: u16): u64 {
 
 /// What bringing out what a region gathered takes at least.
 public(package) fun least_gathered_effort(dag: &Dag, region: u16): u64 {
-    records::edges_effort(dag.block(region).collects().length())
+    effort::least(dag.block(region).collects().length())
 }
 
 /// The most bytes that beginning with a group may write.
@@ -314,6 +315,7 @@ fun flow(
     change: &mut Change,
 ) {
     let (mut followed, mut lengths) = (vector[], vector[]);
+    self.records.work(effort::answer(edges.length(), ports.values().length()));
     // An answer has them all; a failure has a reason and a detail.
     (*edges).filter!(|edge| ports.has(&edge.port())).do_ref!(|edge| {
         let length = ports.list_length(&edge.port());
@@ -409,6 +411,7 @@ fun check_instance(self: &mut Walks, dag: &Dag, instance: Instance, change: &mut
             self.check_instance(dag, instance, change);
         } else {
             let depth = dag.vertex(*start).blocks().length();
+            self.records.work(effort::start());
             self.check_run(dag, run::new(*start, records::extended(path, depth)), change);
         });
     }

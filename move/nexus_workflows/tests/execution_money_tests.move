@@ -9,6 +9,7 @@ module nexus_workflows::execution_money_tests;
 
 use nexus_tools::test_runner::{assert_paid_at_most, field, port, text, told};
 use nexus_tools::value::{Self, Ports};
+use nexus_workflows::dag;
 use nexus_workflows::execution;
 use nexus_workflows::execution_runner::{
     advance,
@@ -26,6 +27,7 @@ use nexus_workflows::execution_runner::{
     terms,
     with_fan,
     with_spread,
+    with_wide_fan,
 };
 use nexus_workflows::schedule_runner::{Self, Stage};
 use std::unit_test::assert_eq;
@@ -50,8 +52,10 @@ const ITERATION_MIST: u64 = 24_074_500;
 const REFUSAL_MIST: u64 = 1_828_900;
 /// What a request takes: an attempt, and its invocation.
 const REQUESTED_MIST: u64 = 13_046_900;
+/// What advancing pays: 1 000 gas units, and 1 500 bytes of records for 100 MIST each.
+const STEP_MIST: u64 = 1_150_000;
 /// What a list of four that is split takes: a request, the region, and less the rest of the outcome.
-const SPLIT_MIST: u64 = 15_009_000;
+const SPLIT_MIST: u64 = 15_009_700;
 
 // === One run ===
 
@@ -75,7 +79,7 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
         assert!(execution.advance(dag, invocation, clock, ctx));
         assert_eq!(invocation.payment_mist(), 0);
         assert_eq!(execution.funds_mist(), 0);
-        assert_paid_at_most(EVE, 0);
+        assert_paid_at_most(EVE, STEP_MIST);
         assert_paid_at_most(BOB, 87_614_300);
         let ended = vector[
             field(id),
@@ -161,7 +165,7 @@ fun refusal_is_tried_again_only_later() {
 #[test, expected_failure(abort_code = execution::EFundsShort)]
 fun step_is_not_made_for_less_than_its_effort() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.begin(terms().with_funds(25_000_000));
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         execution.records_mut().work(20_000);
         execution.request(dag, tool, leader, 0, vector[], clock, ctx);
@@ -188,7 +192,7 @@ fun second_attempt_costs_as_much_and_has_a_record_already() {
     assert!(stage.request(LEE, id));
     stage.fail();
     assert!(stage.advance(EVE, id));
-    // 9 430 000 less 2 670 000 came back.
+    // 9 430 000 less 1 520 000 and 1 150 000 came back.
     assert_eq!(stage.funds_mist(id), 93_713_100);
     stage.runner().advance(5_000);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
@@ -206,8 +210,8 @@ fun second_attempt_costs_as_much_and_has_a_record_already() {
 // === What follows from an outcome ===
 
 /// Four edges may write 357 bytes each, and write 325; 12 more would say that a port is missing. Each
-/// edge has 95 of effort at least, and here 100. The answer has the 200 bytes that it may have: nothing
-/// comes back.
+/// edge has 95 of effort at least, and here 102. The answer has the 200 bytes that it may have: nothing
+/// comes back but what advancing pays.
 #[test]
 fun whoever_advances_is_paid_for_what_follows() {
     let mut stage = schedule_runner::start();
@@ -217,10 +221,26 @@ fun whoever_advances_is_paid_for_what_follows() {
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
-        assert_eq!(execution.funds_mist(), 11_077_000 - 9_880_000 - 140_000);
-        assert_paid_at_most(EVE, 9_880_000 + 140_000);
+        assert_eq!(execution.funds_mist(), 11_077_000 - 9_880_000 - 142_800);
+        assert_paid_at_most(EVE, STEP_MIST + 9_880_000 + 142_800);
     });
     stage.end();
+}
+
+/// 32 edges with 95 of effort and 2 for the one port of the answer, and a look at 26 ports of each
+/// vertex, 20 and 5 for each: 7 904 of 8 000.
+#[test]
+fun steps_are_published_up_to_their_limit() {
+    let mut stage = schedule_runner::start();
+    stage.with_wide_fan(26);
+    stage.end();
+}
+
+#[test, expected_failure(abort_code = dag::EStepTooLarge)]
+fun step_beyond_the_limit_is_not_published() {
+    let mut stage = schedule_runner::start();
+    stage.with_wide_fan(27);
+    abort
 }
 
 #[test]
@@ -232,16 +252,16 @@ fun what_follows_waits_for_the_last_mist() {
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(!execution.advance(dag, invocation, clock, ctx));
-        let short = vector[field(id), field(BOB), field(11_077_000u64), field(11_076_999u64)];
+        let short = vector[field(id), field(BOB), field(12_227_000u64), field(12_226_999u64)];
         assert_eq!(told<execution::ExecutionShort>(), short.flatten());
         // Nothing was taken.
-        assert_eq!(invocation.payment_mist(), 0);
+        assert_eq!(invocation.payment_mist(), STEP_MIST);
         assert_eq!(execution.funds_mist(), 11_076_999);
         assert_paid_at_most(EVE, 0);
     });
     stage.refill(id, 1);
     assert!(stage.advance(EVE, id));
-    assert_eq!(stage.funds_mist(id), 11_077_000 - 9_880_000 - 140_000);
+    assert_eq!(stage.funds_mist(id), 11_077_000 - 9_880_000 - 142_800);
     stage.end();
 }
 
@@ -263,7 +283,7 @@ fun cancelling_pays_back_at_once_all_that_is_not_under_way() {
         assert!(execution.advance(dag, invocation, clock, ctx));
         assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
         // The answer has 10 bytes of 100: 684 000 are left of the invocation's payment.
-        assert_paid_at_most(EVE, 0);
+        assert_paid_at_most(EVE, STEP_MIST);
         assert_paid_at_most(BOB, 684_000);
     });
     stage.assert_ended(id);
@@ -394,6 +414,7 @@ use fun settle as Stage.settle;
 use fun split_in as Stage.split_in;
 use fun with_fan as Stage.with_fan;
 use fun with_spread as Stage.with_spread;
+use fun with_wide_fan as Stage.with_wide_fan;
 
 /// A port with a list of so many numbers.
 fun list(length: u64): Ports {
@@ -416,7 +437,7 @@ fun split_in(stage: &mut Stage, length: u64, funds_mist: u64): ID {
 /// A list of one has 12 bytes with its variant: 668 800 MIST come back, 2 562 500 are for the
 /// region, and an iteration takes 15 509 300. Its outcome has 100 bytes.
 fun emptied_with(stage: &mut Stage, funds_mist: u64): ID {
-    let id = stage.split_in(1, 30_449_900 + funds_mist);
+    let id = stage.split_in(1, 30_450_600 + funds_mist);
     assert_eq!(stage.request_iterations(id, 1), 1);
     stage.settle(b"none", port(b"out", vector::tabulate!(89, |_| 0x31)));
     assert!(stage.advance(LEE, id));

@@ -44,9 +44,12 @@ public struct Terms has copy, drop {
     steps: u64,
     lasts_ms: u64,
     funds_mist: u64,
+    vertices: vector<u16>,
+    values: vector<Ports>,
 }
 
-/// An hour, ten steps, 100 bytes of each outcome, and funds of 100 000 000 MIST.
+/// An hour, ten steps, 100 bytes of each outcome, funds of 100 000 000 MIST, and 1 for the port `a`
+/// of vertex 0.
 public fun terms(): Terms {
     Terms {
         revision: 0,
@@ -56,6 +59,8 @@ public fun terms(): Terms {
         steps: 10,
         lasts_ms: HOUR_MS,
         funds_mist: FUNDS_MIST,
+        vertices: vector[0],
+        values: vector[port(b"a", b"1")],
     }
 }
 
@@ -76,6 +81,13 @@ public fun with_time(mut self: Terms, lasts_ms: u64): Terms { self.lasts_ms = la
 
 public fun with_funds(mut self: Terms, funds_mist: u64): Terms {
     self.funds_mist = funds_mist;
+    self
+}
+
+/// With entry values of one more vertex.
+public fun with_values(mut self: Terms, vertex: u16, values: Ports): Terms {
+    self.vertices.push_back(vertex);
+    self.values.push_back(values);
     self
 }
 
@@ -123,6 +135,21 @@ public fun with_fan(stage: &mut Stage) {
         let four = vector::tabulate!(4, |i| i as u16);
         add_edges(dag, 0, b"ok", b"out", four.map_ref!(|i| to(*i, *i + 1)));
         add_edges(dag, 0, b"_err_eval", b"reason", four.map_ref!(|i| to(*i + 4, *i + 1)));
+    });
+}
+
+/// Takes a workflow that brings a value to 32 vertices, each of which has so many ports.
+public fun with_wide_fan(stage: &mut Stage, ports: u64) {
+    publish!(stage, b"xyz.example.wide@1", false, |dag| {
+        dag.add_group(b"all".to_ascii_string(), vector[0]);
+        add_vertices(dag, vector::tabulate!(33, |i| if (i == 0) vector[0] else vector[]));
+        32u64.do!(|i| {
+            let vertices = vector::tabulate!(ports, |_| i as u8 + 1);
+            let names = vector::tabulate!(ports, |port| vector[97, 65 + (port as u8)]);
+            dag.add_ports(0, vertices, ascii(names), vector::tabulate!(ports, |_| 0));
+        });
+        let edges = vector::tabulate!(32, |i| to(i as u16, i as u16 + 1));
+        add_edges(dag, 0, b"ok", b"out", edges);
     });
 }
 
@@ -223,7 +250,7 @@ public fun begin(stage: &mut Stage, terms: Terms): ID {
         &clock,
         scenario.ctx(),
     );
-    execution.give(0, port(b"a", b"1"), scenario.ctx());
+    terms.vertices.zip_do!(terms.values, |vertex, values| execution.give(vertex, values));
     assert!(execution.owner() == BOB && execution.dag() == object::id(&dag));
     let id = object::id(&execution);
     execution.share();

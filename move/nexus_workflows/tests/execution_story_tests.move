@@ -128,7 +128,7 @@ fun list_is_split_and_gathered_and_each_step_is_told() {
             field(BOB),
             field(b"completed_with_failures"),
             field(4u64),
-            field(before_mist),
+            field(before_mist - 1_150_000),
             field(START_MS + 7_000),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);
@@ -277,9 +277,9 @@ fun attempt_expires_with_its_window_and_not_before() {
             field(BOB),
             field(b"terminated"),
             field(1u64),
-            // All but the 469 bytes of the invocation, which is not deleted, and the effort of
-            // its request.
-            field(96_383_100u64),
+            // All but the 469 bytes of the invocation, which is not deleted, the effort of its
+            // request, and 1 150 000 for advancing.
+            field(95_233_100u64),
             field(START_MS + 25_000),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);
@@ -409,9 +409,9 @@ fun refused_run_of_which_the_reason_leads_on_is_followed_by_others() {
             change(ready, vector[], vector[], vector[]),
         ].flatten();
         assert_eq!(told<execution::RunRefused>(), refused);
-        // The fee, 14 bytes of the reason, 325 for each record, and 550 of effort.
-        assert_eq!(execution.funds_mist(), FUNDS_MIST - 11_848_900);
-        assert_paid_at_most(LEE, 1_670_000 + 106_400 + 9_880_000 + 192_500);
+        // The fee, 14 bytes of the reason, 325 for each record, and 566 of effort.
+        assert_eq!(execution.funds_mist(), FUNDS_MIST - 11_854_500);
+        assert_paid_at_most(LEE, 1_670_000 + 106_400 + 9_880_000 + 198_100);
     });
     stage.end();
 }

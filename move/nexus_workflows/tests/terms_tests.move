@@ -26,8 +26,9 @@ const MAX_OUTCOME_BYTES: u64 = 100;
 const MAX_STEPS: u64 = 10;
 const DEADLINE_MS: u64 = 2_000_000;
 
-/// The price, 3 670 000 MIST for settling (2 000 gas units at 1 000 MIST, 520 000 of storage, 1 500
-/// bytes for 100 MIST each, and a margin of 1 000 000), and 100 bytes for 7 600 MIST each.
+/// The price, 2 520 000 MIST for settling (1 000 gas units at 1 000 MIST, 520 000 of storage, and a
+/// margin of 1 000 000), 1 150 000 for advancing (1 000 gas units, 1 500 bytes for 100 MIST each),
+/// and 100 bytes for 7 600 MIST each.
 const COST_MIST: u64 = 9_430_000;
 /// 1 000 gas units, 520 000 of storage, and 1 500 bytes.
 const REFUSAL_FEE_MIST: u64 = 1_670_000;
@@ -217,12 +218,12 @@ fun effort_costs_the_more_the_more_there_is_of_it() {
     stage.look!(|_, _, _, ctx| {
         assert_eq!(terms::worked_mist(0, ctx), 0);
         assert_eq!(terms::worked_mist(2_000, ctx), 700_000);
-        assert_eq!(terms::worked_mist(2_001, ctx), 700_800);
-        assert_eq!(terms::worked_mist(3_200, ctx), 1_660_000);
-        assert_eq!(terms::worked_mist(5_000, ctx), 5_260_000);
-        assert_eq!(terms::worked_mist(8_000, ctx), 18_760_000);
-        assert_eq!(terms::worked_mist(12_000, ctx), 58_760_000);
-        assert_eq!(terms::worked_mist(12_001, ctx), 58_800_000);
+        assert_eq!(terms::worked_mist(2_001, ctx), 700_620);
+        assert_eq!(terms::worked_mist(3_200, ctx), 1_444_000);
+        assert_eq!(terms::worked_mist(5_000, ctx), 4_504_000);
+        assert_eq!(terms::worked_mist(8_000, ctx), 15_604_000);
+        // No more is paid than a step may take.
+        assert_eq!(terms::worked_mist(8_001, ctx), 15_604_000);
     });
     stage.end();
 }
@@ -246,16 +247,17 @@ fun attempt_costs_price_fee_outcome_and_the_most_that_is_read() {
 }
 
 #[test]
-fun rewriting_is_paid_beyond_what_the_fees_cover() {
+fun advancing_pays_its_step_and_rewriting_a_large_outcome() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.look!(|settings, _, _, ctx| {
         let terms = terms(vector[lee], settings);
-        assert_eq!(terms.rewritten_mist(0, ctx), 0);
-        assert_eq!(terms.rewritten_mist(1_000, ctx), 0);
+        // 1 000 gas units, and 1 500 bytes of records for 100 MIST each.
+        assert_eq!(terms.advancing_mist(0, ctx), 1_150_000);
+        assert_eq!(terms.advancing_mist(1_000, ctx), 1_150_000);
         // 100 MIST for a byte, and 25 gas units at 1 000 MIST for 1 000 of them.
-        assert_eq!(terms.rewritten_mist(1_001, ctx), 125);
-        assert_eq!(terms.rewritten_mist(61_000, ctx), 7_500_000);
+        assert_eq!(terms.advancing_mist(1_001, ctx), 1_150_125);
+        assert_eq!(terms.advancing_mist(61_000, ctx), 8_650_000);
     });
     stage.end();
 }

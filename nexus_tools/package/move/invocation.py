@@ -496,8 +496,9 @@ def fail(
 ) -> Result:
     """Records why there is no answer, pays the sender, who is a worker of the leader, and
     refunds the rest. The `detail` is in the event, and is kept where something may read it.
-    Does nothing and returns false when `settle` does. Aborts with `ENotResponsible`,
-    `ENotWorker`, `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
+    Does nothing and returns false when `settle` does, and once the window of the next leader
+    has begun: that one may be about to settle. Aborts with `ENotResponsible`, `ENotWorker`,
+    `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
 
     Returns `bool`.
     """

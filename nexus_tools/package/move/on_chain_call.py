@@ -47,6 +47,7 @@ EWrongWitness = MoveError(
 EFinished = MoveError("EFinished", "The call has its answer already.", 4)
 ENotFinished = MoveError("ENotFinished", "The function has not finished the call.", 5)
 EWrongInvocation = MoveError("EWrongInvocation", "The call is of another invocation.", 6)
+EClosed = MoveError("EClosed", "The invocation is closed already: settled, failed or expired.", 7)
 ERRORS: tuple[MoveError, ...] = (
     EWrongTool,
     ENotOnChain,
@@ -55,6 +56,7 @@ ERRORS: tuple[MoveError, ...] = (
     EFinished,
     ENotFinished,
     EWrongInvocation,
+    EClosed,
 )
 
 
@@ -104,7 +106,7 @@ def open(
 ) -> Result:
     """Opens an invocation.
 
-    Aborts with `EIsAttempt`, `EWrongTool` or `ENotOnChain`.
+    Aborts with `EIsAttempt`, `EClosed`, `EWrongTool` or `ENotOnChain`.
 
     Returns `Call`.
     """
@@ -127,7 +129,7 @@ def open_attempt(
 ) -> Result:
     """Opens an attempt, which its execution shows to be its own: it says what its inputs are,
     and how many bytes were read for them. Aborts with `invocation::EWrongExecution`,
-    `EWrongTool` or `ENotOnChain`.
+    `EClosed`, `EWrongTool` or `ENotOnChain`.
 
     Returns `Call`.
     """

@@ -9,6 +9,7 @@ TYPES = Types(
         "cleaning": ["ExecutionDeleted"],
         "dag": ["DagPublished", "Dag", "Group", "VertexPage", "BlockPage", "Chunk", "Defaults"],
         "dag_registry": ["DagRegistryCreated", "DagRegistryMigrated", "DagRegistry"],
+        "effort": [],
         "execution": [
             "ExecutionBegun",
             "ExecutionAdvanced",

@@ -71,6 +71,12 @@ ENotChecked = MoveError(
     "ENotChecked", "A page was not checked since the last addition: `check` each of them first.", 8
 )
 EUnknownTool = MoveError("EUnknownTool", "A tool was never registered: register it first.", 9)
+EStepTooLarge = MoveError(
+    "EStepTooLarge",
+    "A step would take too much gas: what follows from one answer opens or starts too much. Lead "
+    "fewer edges from one variant, or give its targets fewer ports.",
+    10,
+)
 ERRORS: tuple[MoveError, ...] = (
     EInvalidFqn,
     EWrongName,
@@ -82,6 +88,7 @@ ERRORS: tuple[MoveError, ...] = (
     ETooLarge,
     ENotChecked,
     EUnknownTool,
+    EStepTooLarge,
 )
 
 

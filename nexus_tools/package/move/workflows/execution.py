@@ -62,29 +62,33 @@ ELeaderNotActive = MoveError(
 ESameLeader = MoveError("ESameLeader", "The same leader is named twice.", 6)
 EValuesGiven = MoveError("EValuesGiven", "The vertex has its entry values already.", 7)
 EWrongDag = MoveError("EWrongDag", "This is another workflow than that of the execution.", 8)
-ENotNamed = MoveError("ENotNamed", "The execution does not name this leader.", 9)
 ENotWorker = MoveError(
-    "ENotWorker", "The sender is neither a worker of the leader nor the owner of the execution.", 10
+    "ENotWorker", "The sender is neither a worker of the leader nor the owner of the execution.", 9
 )
-EWrongTool = MoveError("EWrongTool", "The vertex has another tool.", 11)
+EWrongTool = MoveError("EWrongTool", "The vertex has another tool.", 10)
 EWrongVersion = MoveError(
     "EWrongVersion",
     "The execution was begun with a newer version of the package: go on with that one.",
-    12,
+    11,
 )
 EWrongExecution = MoveError(
-    "EWrongExecution", "The invocation does not belong to this execution.", 13
+    "EWrongExecution", "The invocation does not belong to this execution.", 12
 )
-ENotOwner = MoveError("ENotOwner", "The sender does not own the execution.", 14)
-EEnded = MoveError("EEnded", "The execution has ended.", 15)
-ENotOver = MoveError("ENotOver", "The time of the execution is not over.", 16)
+ENotOwner = MoveError("ENotOwner", "The sender does not own the execution.", 13)
+EEnded = MoveError("EEnded", "The execution has ended.", 14)
+ENotOver = MoveError("ENotOver", "The time of the execution is not over.", 15)
 EValuesTooLarge = MoveError(
     "EValuesTooLarge",
     "The entry values are larger than the registry's `max_ports_bytes`: use remote values.",
-    17,
+    16,
 )
 EFundsShort = MoveError(
-    "EFundsShort", "The funds do not cover what this step computes: `refill` them.", 18
+    "EFundsShort", "The funds do not cover what this step computes: `refill` them.", 17
+)
+EShared = MoveError(
+    "EShared",
+    "The execution is shared: entry values are given in the transaction that begins it.",
+    18,
 )
 ERRORS: tuple[MoveError, ...] = (
     ESettingsChanged,
@@ -96,7 +100,6 @@ ERRORS: tuple[MoveError, ...] = (
     ESameLeader,
     EValuesGiven,
     EWrongDag,
-    ENotNamed,
     ENotWorker,
     EWrongTool,
     EWrongVersion,
@@ -106,6 +109,7 @@ ERRORS: tuple[MoveError, ...] = (
     ENotOver,
     EValuesTooLarge,
     EFundsShort,
+    EShared,
 )
 
 
@@ -291,7 +295,8 @@ class Execution(MoveStruct, frozen=True):
     dag: Address
     owner: Address
     schedule: Address | None
-    """The schedule that began it, until it has collected what is left of the funds."""
+    """The schedule that began it, and whether that has collected what is left of the funds."""
+    is_collected: bool
     funds: int
     walks: _walks.Walks
     steps: int
@@ -299,6 +304,8 @@ class Execution(MoveStruct, frozen=True):
     invocations: int
     """How many invocations there are, and how many vertices have entry values."""
     entries: int
+    is_shared: bool
+    """Whether it takes entry values no more."""
     ended_at_ms: int | None
 
     move_name = "execution::Execution"
@@ -309,11 +316,13 @@ class Execution(MoveStruct, frozen=True):
             _bcs.address,
             _bcs.address,
             _bcs.option(_bcs.address),
+            _bcs.boolean,
             _bcs.u64,
             _walks.Walks.bcs,
             _bcs.u64,
             _bcs.u64,
             _bcs.u64,
+            _bcs.boolean,
             _bcs.option(_bcs.u64),
         )
     )
@@ -404,9 +413,9 @@ def give(
     vertex: int | Argument,
     values: Argument,
 ) -> None:
-    """Gives the values of the entry ports of a vertex.
-
-    Aborts with `EValuesGiven`, `EValuesTooLarge` or `ENotOwner`.
+    """Gives the values of the entry ports of a vertex, before the execution is shared: what a
+    tool was asked does not change. Aborts with `EShared`, `EValuesGiven` or
+    `EValuesTooLarge`.
     """
     builder.move_call(
         package.id,
@@ -460,10 +469,9 @@ def request(
     vertex: int | Argument,
     path: Sequence[int] | Argument,
 ) -> Result:
-    """Requests a run that is ready; false if it is not, or if funds are short.
-
-    The sender is a worker of a leader that the execution names, or its owner. Aborts with
-    `EWrongDag`, `EWrongTool`, `ENotNamed`, `ENotWorker` or `EWrongVersion`.
+    """Requests a run that is ready; false if it is not, if funds are short, or if the execution
+    does not name the leader. The sender is a worker of that, or the owner. Aborts with
+    `EWrongDag`, `EWrongTool`, `ENotWorker` or `EWrongVersion`.
 
     Returns `bool`.
     """
