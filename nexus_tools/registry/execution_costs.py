@@ -15,7 +15,7 @@ from nexus_tools.workflow import EdgeKind, PlannedEdge, PlannedVertex
 # What `advance` rewrites, and what a request writes at most.
 _RECORD_BYTES, _INVOCATION_BYTES = 1_500, 1_600
 # The gas units of what follows a closing, of 1 000 bytes that are read, and how many are read.
-_STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 1_000, 40, 3
+_STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 1_050, 40, 3
 # The effort of a request, and more than that of an edge, of a port and of a cursor where it leads.
 _REQUEST_EFFORT, _EDGE_EFFORT, _PORT_EFFORT, _CURSOR_EFFORT = 150, 200, 10, 80
 # The bytes of an outcome that fees cover, and the gas units of rewriting 1 000 more.
@@ -23,7 +23,7 @@ _COVERED_BYTES, _REWRITE_GAS_UNITS = 1_000, 25
 # The bytes of a tool that the effort of a request covers, and the gas units of reading 1 000 more.
 _COVERED_TOOL_BYTES, _TOOL_GAS_UNITS = 1_000, 15
 # Hundredths of gas units for each unit of effort, beyond each of these bounds.
-_EFFORT_GAS, _MOST_EFFORT = {0: 35, 2_000: 27, 3_200: 108, 5_000: 200}, 8_000
+_EFFORT_GAS, _MOST_EFFORT = {0: 35, 2_000: 27, 3_200: 125, 5_000: 183}, 8_000
 # What records take, of a run, of a block that was entered, and of what a list got.
 _RUN_BYTES, _INSTANCE_BYTES, _MARK_BYTES = 330, 330, 333
 _NUMBER_BYTES, _DELIVERY_BYTES, _BROUGHT_BYTES, _CURSOR_BYTES = 4, 9, 24, 12

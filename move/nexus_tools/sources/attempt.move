@@ -16,7 +16,7 @@ use nexus_tools::settling::Settling;
 /// The bytes of execution, run, with up to 32 values, and region that `advance` rewrites.
 const RECORD_BYTES: u64 = 1_500;
 /// The gas units that `advance` and the next request take beside the closing.
-const STEP_GAS_UNITS: u64 = 1_000;
+const STEP_GAS_UNITS: u64 = 1_050;
 /// A leader reads so many times `max_ports_bytes` at most: where the values are, where they are put
 /// together, and for the work that this is.
 const READ_FACTOR: u64 = 3;

@@ -89,8 +89,8 @@ fun each_attempt_pays_its_closing_and_what_follows() {
         let (settle_mist, fail_mist) = attempt::fees_mist(leaders.settings(), ctx);
         assert_eq!(fail_mist, 1_520_000);
         assert_eq!(settle_mist, 2_520_000);
-        // 1 000 units for what follows, and 150 000 for the 1 500 bytes of the records.
-        assert_eq!(attempt::step_fee_mist(leaders.settings(), ctx), 1_150_000);
+        // 1 050 units for what follows, and 150 000 for the 1 500 bytes of the records.
+        assert_eq!(attempt::step_fee_mist(leaders.settings(), ctx), 1_200_000);
         assert_eq!(attempt::record_bytes(), 1_500);
         assert_eq!(leaders.settings().fee_per_input_byte_mist(), 100);
     });

@@ -97,7 +97,7 @@ const FURTHER_GAS_UNITS: u64 = 150;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;
 /// What it takes of storage that no rebate brings back.
-const STORAGE_MIST: u64 = 250_000;
+const STORAGE_MIST: u64 = 300_000;
 /// What Sui puts before the digest when it derives the id of an object.
 const OBJECT_ID_SCOPE: u8 = 0xf1;
 

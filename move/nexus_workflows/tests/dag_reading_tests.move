@@ -121,7 +121,7 @@ fun requesting_and_going_on_pay_for_reading_the_page() {
     stage.settle(b"ok", port(b"out", b"1"));
     stage.closed_tx!(LEE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
-        assert_paid_at_most(LEE, 1_150_000 + UNITS * 1_000);
+        assert_paid_at_most(LEE, 1_200_000 + UNITS * 1_000);
     });
     stage.end();
 }
@@ -129,7 +129,7 @@ fun requesting_and_going_on_pay_for_reading_the_page() {
 #[test]
 fun a_request_finds_funds_for_what_it_reads() {
     let mut stage = large();
-    let id = stage.begin_with(terms().with_funds(24_044_100 + UNITS * 1_000 - 1));
+    let id = stage.begin_with(terms().with_funds(24_094_100 + UNITS * 1_000 - 1));
     assert!(!stage.request(LEE, id));
     stage.refill(id, 1);
     assert!(stage.request(LEE, id));
@@ -154,7 +154,7 @@ fun inputs_count_the_pages_that_are_read_for_them() {
     stage.end();
 }
 
-/// The keeper of an execution reads the same page: 1 180 gas units, 250 000 MIST and a fee of 300 000
+/// The keeper of an execution reads the same page: 1 180 gas units, 300 000 MIST and a fee of 300 000
 /// pay for a small one.
 #[test]
 fun a_keeper_is_paid_for_reading_the_page() {
@@ -163,7 +163,7 @@ fun a_keeper_is_paid_for_reading_the_page() {
     stage.wait_until(2_000_000);
     stage.begin(schedule);
     let paid_mist = 1_000_000_000 - 50_000_000 - stage.funds_mist(schedule);
-    assert_eq!(paid_mist, 1_730_000 + 11_103_600 + UNITS * 1_000);
+    assert_eq!(paid_mist, 1_780_000 + 11_103_600 + UNITS * 1_000);
     stage.end();
 }
 

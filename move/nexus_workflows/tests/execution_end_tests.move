@@ -62,8 +62,8 @@ fun execution_keeps_the_settings_with_which_it_began() {
     stage.runner().configure_leaders(false);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
-        // A MIST for each byte would be less than the 13 046 900 of before.
-        assert_eq!(execution.funds_mist(), 100_000_000 - 13_046_900);
+        // A MIST for each byte would be less than the 13 096 900 of before.
+        assert_eq!(execution.funds_mist(), 100_000_000 - 13_096_900);
     });
     stage.end();
 }
@@ -121,7 +121,7 @@ fun schedule_begins_an_execution_and_learns_what_that_stored() {
     // The first record is paid for by the keeper, and not again by who requests.
     assert!(stage.request(LEE, id));
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
-        assert_eq!(execution.funds_mist(), FUNDS_MIST - 13_046_900);
+        assert_eq!(execution.funds_mist(), FUNDS_MIST - 13_096_900);
     });
     stage.end();
 }

@@ -1,7 +1,7 @@
 /// What each step of an execution takes of its funds, and who gets it, to the MIST.
 ///
 /// Storing a byte costs 7 600 MIST. A run's record has 316 bytes, and its invocation 469 if it has
-/// one leader and no path; each number of a path is 4 more. An attempt costs 9 430 000 MIST: the
+/// one leader and no path; each number of a path is 4 more. An attempt costs 9 480 000 MIST: the
 /// price of 5 000 000, 3 670 000 for settling (2 670 000 for failing), and 100 bytes of an outcome.
 /// Each unit of effort is 350 MIST: a request has 150 of them.
 #[test_only]
@@ -45,17 +45,17 @@ const PRICE_MIST: u64 = 5_000_000;
 const INVOCATION_MIST: u64 = 3_616_900;
 /// What a request has to find: an attempt, 316 bytes of a record and 1 600 of an invocation, and the
 /// effort.
-const REQUEST_MIST: u64 = 24_044_100;
+const REQUEST_MIST: u64 = 24_094_100;
 /// The same of an iteration, whose record has one number.
-const ITERATION_MIST: u64 = 24_074_500;
+const ITERATION_MIST: u64 = 24_124_500;
 /// 1 670 000, 14 bytes of `price_too_high`, and the effort.
 const REFUSAL_MIST: u64 = 1_828_900;
 /// What a request takes: an attempt, and its invocation.
-const REQUESTED_MIST: u64 = 13_046_900;
-/// What advancing pays: 1 000 gas units, and 1 500 bytes of records for 100 MIST each.
-const STEP_MIST: u64 = 1_150_000;
+const REQUESTED_MIST: u64 = 13_096_900;
+/// What advancing pays: 1 050 gas units, and 1 500 bytes of records for 100 MIST each.
+const STEP_MIST: u64 = 1_200_000;
 /// What a list of four that is split takes: a request, the region, and less the rest of the outcome.
-const SPLIT_MIST: u64 = 15_009_700;
+const SPLIT_MIST: u64 = 15_059_700;
 
 // === One run ===
 
@@ -71,7 +71,7 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
         assert_paid_at_most(BOB, 0);
     });
     let invocation = stage.last_invocation();
-    assert_eq!(invocation.payment_mist(), 9_430_000);
+    assert_eq!(invocation.payment_mist(), 9_480_000);
     test_scenario::return_shared(invocation);
     // 2 bytes of the variant and 11 of the ports are 98 800 MIST: 661 200 of the 760 000 are left.
     stage.settle(b"ok", port(b"result", b"3"));
@@ -80,14 +80,14 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
         assert_eq!(invocation.payment_mist(), 0);
         assert_eq!(execution.funds_mist(), 0);
         assert_paid_at_most(EVE, STEP_MIST);
-        assert_paid_at_most(BOB, 87_614_300);
+        assert_paid_at_most(BOB, 87_564_300);
         let ended = vector[
             field(id),
             field(object::id(dag)),
             field(BOB),
             field(b"completed"),
             field(1u64),
-            field(87_614_300u64),
+            field(87_564_300u64),
             field(1_000_000u64),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);
@@ -192,17 +192,17 @@ fun second_attempt_costs_as_much_and_has_a_record_already() {
     assert!(stage.request(LEE, id));
     stage.fail();
     assert!(stage.advance(EVE, id));
-    // 9 430 000 less 1 520 000 and 1 150 000 came back.
-    assert_eq!(stage.funds_mist(id), 93_713_100);
+    // 9 480 000 less 1 520 000 and 1 200 000 came back.
+    assert_eq!(stage.funds_mist(id), 93_663_100);
     stage.runner().advance(5_000);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
-        assert_eq!(execution.funds_mist(), 93_713_100 - 9_430_000 - INVOCATION_MIST);
+        assert_eq!(execution.funds_mist(), 93_663_100 - 9_480_000 - INVOCATION_MIST);
         assert_paid_at_most(LEE, INVOCATION_MIST);
     });
     let invocation = stage.last_invocation();
     assert_eq!(invocation.attempt().destroy_some().number(), 2);
-    assert_eq!(invocation.payment_mist(), 9_430_000);
+    assert_eq!(invocation.payment_mist(), 9_480_000);
     test_scenario::return_shared(invocation);
     stage.end();
 }
@@ -216,7 +216,7 @@ fun second_attempt_costs_as_much_and_has_a_record_already() {
 fun whoever_advances_is_paid_for_what_follows() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_883_900));
+    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_933_900));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
@@ -247,12 +247,12 @@ fun step_beyond_the_limit_is_not_published() {
 fun what_follows_waits_for_the_last_mist() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_883_899));
+    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_933_899));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(!execution.advance(dag, invocation, clock, ctx));
-        let short = vector[field(id), field(BOB), field(12_227_000u64), field(12_226_999u64)];
+        let short = vector[field(id), field(BOB), field(12_277_000u64), field(12_276_999u64)];
         assert_eq!(told<execution::ExecutionShort>(), short.flatten());
         // Nothing was taken.
         assert_eq!(invocation.payment_mist(), STEP_MIST);
@@ -301,7 +301,7 @@ fun funds_for_two_of_four_iterations_request_two() {
     assert_eq!(stage.funds_mist(id), 2 * ITERATION_MIST);
     assert_eq!(stage.request_iterations(id, 32), 2);
     // 320 bytes of a record and 473 of an invocation each, and the effort.
-    assert_eq!(stage.funds_mist(id), 2 * (ITERATION_MIST - 9_430_000 - 6_079_300));
+    assert_eq!(stage.funds_mist(id), 2 * (ITERATION_MIST - 9_480_000 - 6_079_300));
     stage.end();
 }
 
@@ -435,9 +435,9 @@ fun split_in(stage: &mut Stage, length: u64, funds_mist: u64): ID {
 /// An execution whose one iteration is closed, and gave nothing; so much is left of the funds.
 ///
 /// A list of one has 12 bytes with its variant: 668 800 MIST come back, 2 562 500 are for the
-/// region, and an iteration takes 15 509 300. Its outcome has 100 bytes.
+/// region, and an iteration takes 15 559 300. Its outcome has 100 bytes.
 fun emptied_with(stage: &mut Stage, funds_mist: u64): ID {
-    let id = stage.split_in(1, 30_450_600 + funds_mist);
+    let id = stage.split_in(1, 30_550_600 + funds_mist);
     assert_eq!(stage.request_iterations(id, 1), 1);
     stage.settle(b"none", port(b"out", vector::tabulate!(89, |_| 0x31)));
     assert!(stage.advance(LEE, id));

@@ -128,7 +128,7 @@ fun list_is_split_and_gathered_and_each_step_is_told() {
             field(BOB),
             field(b"completed_with_failures"),
             field(4u64),
-            field(before_mist - 1_150_000),
+            field(before_mist - 1_200_000),
             field(START_MS + 7_000),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);
@@ -278,8 +278,8 @@ fun attempt_expires_with_its_window_and_not_before() {
             field(b"terminated"),
             field(1u64),
             // All but the 469 bytes of the invocation, which is not deleted, the effort of its
-            // request, and 1 150 000 for advancing.
-            field(95_233_100u64),
+            // request, and 1 200 000 for advancing.
+            field(95_183_100u64),
             field(START_MS + 25_000),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);

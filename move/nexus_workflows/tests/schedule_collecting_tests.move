@@ -65,7 +65,7 @@ fun what_a_stopped_execution_does_not_need_is_the_owners_of_a_cancelled_schedule
     });
     let rest_mist = stage.expired(execution, invocation);
     // All that an attempt costs, but for advancing.
-    assert_eq!(rest_mist, 9_430_000 - 1_150_000);
+    assert_eq!(rest_mist, 9_480_000 - 1_200_000);
     assert!(stage.collect(schedule, execution));
     stage.delete(BOB, schedule);
     stage.end();

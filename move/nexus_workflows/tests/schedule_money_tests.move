@@ -26,12 +26,12 @@ const FIRST_MS: u64 = 2_000_000;
 const HOUR_MS: u64 = 3_600_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
-/// 1 180 gas units at 1 000 MIST, 250 000 MIST of storage, and 300 000 MIST that Bob chose.
-const FEE_MIST: u64 = 1_730_000;
+/// 1 180 gas units at 1 000 MIST, 300 000 MIST of storage, and 300 000 MIST that Bob chose.
+const FEE_MIST: u64 = 1_780_000;
 /// 242 + 143 + 316 + 203 + 275 + 276 + 6 = 1 461 bytes, at 7 600 MIST.
 const STORED_MIST: u64 = 11_103_600;
 /// 500 bytes instead of 242 + 143, so that it is 1 576; with what the execution gets, and the fee.
-const NEEDED_MIST: u64 = 63_707_600;
+const NEEDED_MIST: u64 = 63_757_600;
 
 // === Keepers ===
 
@@ -161,12 +161,12 @@ fun the_first_event_alone_takes_room_in_the_schedule() {
 /// of the terms, 552 of the values besides their 199.
 #[test]
 fun values_of_less_than_200_bytes_take_no_gas_unit_more() {
-    assert_pays_with_three_vertices(187, 1_760_000, 19_471_200);
+    assert_pays_with_three_vertices(187, 1_810_000, 19_471_200);
 }
 
 #[test]
 fun values_of_200_bytes_take_one_gas_unit_more() {
-    assert_pays_with_three_vertices(188, 1_761_000, 19_478_800);
+    assert_pays_with_three_vertices(188, 1_811_000, 19_478_800);
 }
 
 /// What was given before is not paid for: `{"b": 22}` has one byte more than `{"a": 1}`.
@@ -231,7 +231,7 @@ fun a_keeper_without_a_fee_is_paid_what_it_spent() {
     let schedule = stage.create_with(hourly(), 0, 0, port(b"a", b"1"));
     stage.wait_until(FIRST_MS);
     assert!(stage.trigger(schedule));
-    assert_eq!(stage.funds_mist(schedule), FUNDS_MIST - 1_430_000 - STORED_MIST);
+    assert_eq!(stage.funds_mist(schedule), FUNDS_MIST - 1_480_000 - STORED_MIST);
     stage.end();
 }
 
@@ -267,7 +267,7 @@ fun funds_that_lack_one_mist_begin_nothing() {
 
 // === What the owner consented to ===
 
-/// The tool's 5 000 000 MIST; 2 000 gas units, 520 000 MIST of storage, 1 500 bytes of records at 100
+/// The tool's 5 000 000 MIST; 2 050 gas units, 520 000 MIST of storage, 1 500 bytes of records at 100
 /// MIST and 1 000 000 MIST for the leader; and the 100 bytes that an outcome has at most.
 #[test]
 fun an_execution_has_the_terms_of_its_schedule() {
@@ -280,7 +280,7 @@ fun an_execution_has_the_terms_of_its_schedule() {
     });
     let leaders = vector[stage.lee(), stage.max()];
     let invocation = stage.runner().next_tx(LEE).take_shared<Invocation>();
-    assert_eq!(invocation.payment_mist(), 9_430_000);
+    assert_eq!(invocation.payment_mist(), 9_480_000);
     assert_eq!(invocation.requester(), BOB);
     assert_eq!(invocation.leaders(), leaders);
     test_scenario::return_shared(invocation);

@@ -27,14 +27,14 @@ const MAX_STEPS: u64 = 10;
 const DEADLINE_MS: u64 = 2_000_000;
 
 /// The price, 2 520 000 MIST for settling (1 000 gas units at 1 000 MIST, 520 000 of storage, and a
-/// margin of 1 000 000), 1 150 000 for advancing (1 000 gas units, 1 500 bytes for 100 MIST each),
+/// margin of 1 000 000), 1 200 000 for advancing (1 050 gas units, 1 500 bytes for 100 MIST each),
 /// and 100 bytes for 7 600 MIST each.
-const COST_MIST: u64 = 9_430_000;
+const COST_MIST: u64 = 9_480_000;
 /// 1 000 gas units, 520 000 of storage, and 1 500 bytes.
 const REFUSAL_FEE_MIST: u64 = 1_670_000;
 /// The cost, 7 600 MIST for each of 316 bytes of a record and 1 600 of an invocation, and 0.35 gas
 /// units for each of 150 of effort.
-const REQUEST_MIST: u64 = 24_044_100;
+const REQUEST_MIST: u64 = 24_094_100;
 /// For a refusal: its fee, those bytes, 357 for each of four edges that take the reason, and 95 of
 /// effort for each.
 const REFUSED_MIST: u64 = 27_217_400;
@@ -220,10 +220,10 @@ fun effort_costs_the_more_the_more_there_is_of_it() {
         assert_eq!(terms::worked_mist(2_000, ctx), 700_000);
         assert_eq!(terms::worked_mist(2_001, ctx), 700_620);
         assert_eq!(terms::worked_mist(3_200, ctx), 1_444_000);
-        assert_eq!(terms::worked_mist(5_000, ctx), 4_504_000);
-        assert_eq!(terms::worked_mist(8_000, ctx), 15_604_000);
+        assert_eq!(terms::worked_mist(5_000, ctx), 4_810_000);
+        assert_eq!(terms::worked_mist(8_000, ctx), 15_910_000);
         // No more is paid than a step may take.
-        assert_eq!(terms::worked_mist(8_001, ctx), 15_604_000);
+        assert_eq!(terms::worked_mist(8_001, ctx), 15_910_000);
     });
     stage.end();
 }
@@ -252,12 +252,12 @@ fun advancing_pays_its_step_and_rewriting_a_large_outcome() {
     let lee = stage.lee();
     stage.look!(|settings, _, _, ctx| {
         let terms = terms(vector[lee], settings);
-        // 1 000 gas units, and 1 500 bytes of records for 100 MIST each.
-        assert_eq!(terms.advancing_mist(0, ctx), 1_150_000);
-        assert_eq!(terms.advancing_mist(1_000, ctx), 1_150_000);
+        // 1 050 gas units, and 1 500 bytes of records for 100 MIST each.
+        assert_eq!(terms.advancing_mist(0, ctx), 1_200_000);
+        assert_eq!(terms.advancing_mist(1_000, ctx), 1_200_000);
         // 100 MIST for a byte, and 25 gas units at 1 000 MIST for 1 000 of them.
-        assert_eq!(terms.advancing_mist(1_001, ctx), 1_150_125);
-        assert_eq!(terms.advancing_mist(61_000, ctx), 8_650_000);
+        assert_eq!(terms.advancing_mist(1_001, ctx), 1_200_125);
+        assert_eq!(terms.advancing_mist(61_000, ctx), 8_700_000);
     });
     stage.end();
 }
@@ -270,9 +270,9 @@ fun fees_follow_the_price_of_gas_and_stored_bytes_do_not() {
     stage.look!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         let cost_mist = terms.cost_mist(&attempt_of(tool, settings, 1, ctx), tool, ctx);
-        assert_eq!(cost_mist, COST_MIST + 4_000_000);
+        assert_eq!(cost_mist, COST_MIST + 4_100_000);
         assert_eq!(terms.refusal_fee_mist(ctx), REFUSAL_FEE_MIST + 2_000_000);
-        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST + 4_105_000);
+        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST + 4_205_000);
         assert_eq!(terms.stored_mist(0), 0);
         assert_eq!(terms.stored_mist(3), 22_800);
     });
@@ -286,9 +286,9 @@ fun each_request_takes_what_it_costs_and_what_it_stores() {
     stage.look!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
-        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 3, ctx), 72_132_300);
+        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 3, ctx), 72_282_300);
         // No edge takes the reason: refused requests take no more than others.
-        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 72_132_300);
+        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 72_282_300);
     });
     stage.end();
 }
