@@ -6,7 +6,7 @@ transaction that it plays.
 
 from dataclasses import dataclass
 
-from tests.economics.execution_rules import worked_units
+from tests.economics.fee_rules import worked_units
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def gas_bound_mist(protocol, paid, gas_price=1_000):
     units += worked_units(paid.effort) + REFUSAL_UNITS * paid.refusals
     units += 0.04 * paid.read_bytes + 0.028 * max(0, rewritten - 1_000)
     mist = bound.closing_mist if paid.is_closing else bound.step_mist
-    mist += paid.stored_mist + REFUSAL_MIST * paid.refusals
+    mist += paid.stored_mist + paid.call_mist + REFUSAL_MIST * paid.refusals
     mist += paid.outcome_bytes * BYTE_MIST if paid.is_closing else 76 * paid.rewritten_bytes
     return int(units * gas_price) + mist
 
