@@ -33,8 +33,8 @@ from tests.economics.input_rules import InputRules
 
 NOBODY = Address(bytes(32))
 MIST = 10**9
-AMPLE_MIST = 8 * MIST
-"""More than one transaction pays, at any gas price of the tests."""
+AMPLE_MIST = MIST // 2
+"""More than a transaction pays for the effort of these documents, at any gas price of the tests."""
 
 
 @dataclass(frozen=True)

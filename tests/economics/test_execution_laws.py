@@ -32,6 +32,8 @@ DETAIL_MIST = 20_000
 """What Sui keeps at most of storing a detail of 200 bytes."""
 REQUEST_UNITS = 1_500
 """More than the first request takes, which no fee pays."""
+OWNER_UNITS = 2_000
+"""The least that an owner spends to begin an execution and to delete it."""
 
 
 @pytest.fixture(params=PRICES)
@@ -130,10 +132,11 @@ def _margins(rules, closing, protocol, price):
 
 
 def test_law_2_executions_cost_a_leader_at_most_the_first_request(price):
-    """The owner and the tools are the attackers."""
+    """The owner and the tools are the attackers; funds and time last, and no run is refused."""
     for story in stories(leader=LeaderPlay.HONEST):
-        payments = sent(played(story, price))
-        if not payments:
+        rules = played(story, price)
+        payments = sent(rules)
+        if not payments or rules.shortages or story.owner in (OwnerPlay.LATE, OwnerPlay.RAISES):
             continue
         first, *others = payments
         failed = sum(paid.closing == "failed" for paid in others)
@@ -141,6 +144,16 @@ def test_law_2_executions_cost_a_leader_at_most_the_first_request(price):
             assert margin_mist(protocol, first, price) > -REQUEST_UNITS * price - 500_000
             allowed_mist = (FAILING_UNITS * price + DETAIL_MIST) * failed
             assert earned_mist(others, protocol, price) >= -allowed_mist, story.seed
+
+
+def test_law_2_an_attacker_spends_more_than_its_leader_loses(price):
+    """Short funds, refusals and the deadline may leave further steps unpaid, too."""
+    for story in stories(leader=LeaderPlay.HONEST):
+        payments = sent(played(story, price))
+        fees_mist = sum(paid.fees_mist for paid in payments)
+        for protocol in PROTOCOLS:
+            lost_mist = -earned_mist(payments, protocol, price)
+            assert lost_mist <= fees_mist + OWNER_UNITS * price, story.seed
 
 
 def test_law_2_a_silent_leader_is_paid_for_no_closing(price):
