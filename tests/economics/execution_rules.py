@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 
+from nexus_tools.leader.step_costs import MAX_RUNS, affordable
 from nexus_tools.package import ports_of
 from nexus_tools.package.move.state import State
 from nexus_tools.registry import Foresight, closed_with
@@ -33,8 +34,20 @@ from tests.economics.input_rules import InputRules
 
 NOBODY = Address(bytes(32))
 MIST = 10**9
+DAY_MS = 86_400_000
+WINDOW_MS = 5_000 + 15_000
+"""The time that each leader has: the timeout of the tools of these stories, and 15 s."""
+LEADER_BYTES = 32
 AMPLE_MIST = MIST // 2
 """More than a transaction pays for the effort of these documents, at any gas price of the tests."""
+
+
+def following_steps(plan, run, attempt, answer):
+    """Return the steps that a Leader adds to the transaction that closes a run."""
+    foresight = Foresight(plan)
+    foresight.closed(run, attempt, closed_with(answer))
+    edges = max(map(len, plan.vertices[run.vertex].variants.values()), default=0)
+    return affordable(foresight.steps(), AMPLE_MIST * 1_000, 1, MAX_RUNS - edges)
 
 
 @dataclass(frozen=True)
@@ -46,23 +59,35 @@ class ClosedRun:
     outcome_bytes: int
 
 
-class RuledExecution:
-    """One execution by the rules; `paid` has the payment of each transaction of the worker."""
+@dataclass
+class RuledClock:
+    """The time of the network."""
 
-    def __init__(self, document, plan, kind_of, fees):
+    now_ms: int = 0
+
+
+class RuledExecution:
+    """One execution by the rules; `paid` has the payment of each transaction of the worker.
+
+    Its worker is one of the first of so many `leaders`.
+    """
+
+    def __init__(self, document, plan, kind_of, fees, *, clock=None, leaders=1):
         self.document, self.plan = document, plan
+        self.clock, self.leaders = clock or RuledClock(), leaders
         self.kind_of, self.fees = kind_of, fees
         self.paid, self.closings = [], Counter()
         edges = [
             edge for each in plan.vertices.values() for into in each.into.values() for edge in into
         ]
-        self._shared = {id(each): each for each in (document, plan, fees, kind_of, *edges)}
+        shared = document, plan, fees, kind_of, self.clock, *edges
+        self._shared = {id(each): each for each in shared}
         self.semantics = CountedExecution(plan)
-        self.requests, self.closed, self.overdue = {}, {}, set()
+        self.requests, self.closed, self.expires_at_ms = {}, {}, {}
         self.invocations, self.states, self.payments = {}, {}, {}
         self.number_of_requests = self.steps_taken = self.shortages = 0
         self.funds_mist = self.given_mist = self.refunded_mist = 0
-        self.is_timeout_raised = self.is_late = self.has_ended = False
+        self.is_timeout_raised, self.ended_at_ms = False, None
 
     def begin(
         self,
@@ -71,11 +96,13 @@ class RuledExecution:
         max_steps=1_000,
         funds_mist=60 * MIST,
         max_outcome_bytes=MAX_PORTS_BYTES,
+        lasts_ms=DAY_MS,
         is_scheduled=False,
     ):
         """Begin it with entry values by vertex and port; return the bytes of its records."""
         self.values, self.max_steps, self.is_scheduled = values, max_steps, is_scheduled
         self.given_mist = self.funds_mist = funds_mist
+        self.deadline_ms = self.clock.now_ms + lasts_ms
         self.needs = Needs(self.plan, self.kind_of, self.fees, max_outcome_bytes)
         self._shared |= {id(values): values, id(self.needs): self.needs}
         self.semantics.apply(Begun(DEFAULT_GROUP))
@@ -93,15 +120,14 @@ class RuledExecution:
 
     def close(self, run, answer, *, goes_on=True):
         """Close a run with an answer or a failure, and go on; return the outcome."""
-        foresight, attempt = Foresight(self.plan), self.requests[run][1]
+        attempt = self.requests[run][1]
         with self._transaction() as paid:
             self.closings[run] += 1
             answer = self._settle(run, answer, paid)
-            foresight.closed(run, attempt, closed_with(answer))
+            steps = following_steps(self.plan, run, attempt, answer)
             if goes_on:
                 self._advance(run, paid)
-                self._take(foresight.steps(), paid)
-        self.steps = foresight.steps() if goes_on else ()
+                self._take(steps, paid)
         return answer
 
     def advance(self, run, *, as_leader=True):
@@ -109,7 +135,6 @@ class RuledExecution:
         with self._transaction() as paid:
             paid.is_leader = as_leader
             if run in self.requests:
-                self.overdue.discard(run)
                 invocation, _ = self.requests.pop(run)
                 self.states[invocation] = State.Expired()
                 self.closed[run] = ClosedRun(invocation, Failed("expired"), 0)
@@ -131,12 +156,11 @@ class RuledExecution:
 
     def expire_all(self):
         """Let the time of all that is under way pass."""
-        self.overdue |= set(self.requests)
+        self.clock.now_ms += (WINDOW_MS + 1_000) * self.leaders
 
     def pass_deadline(self):
         """Let the time of the execution pass."""
-        self.expire_all()
-        self.is_late = True
+        self.clock.now_ms += DAY_MS
 
     def expire(self):
         """End the execution because its time is over."""
@@ -155,6 +179,22 @@ class RuledExecution:
                 iterations[key] = iterations.get(key, 0) + 1
         ready += [RequestIterations(*key, count) for key, count in iterations.items()]
         return (*ready, *(Gather(*each) for each in self.semantics.waiting_regions))
+
+    @property
+    def overdue(self):
+        """The runs that nobody closed in time."""
+        now_ms = self.clock.now_ms
+        return {run for run in self.requests if self.expires_at_ms[run] <= now_ms}
+
+    @property
+    def is_late(self):
+        """Whether its time is over."""
+        return self.clock.now_ms >= self.deadline_ms
+
+    @property
+    def has_ended(self):
+        """Whether it has ended."""
+        return self.ended_at_ms is not None
 
     @property
     def spent_mist(self):
@@ -181,7 +221,8 @@ class RuledExecution:
             raise
 
     def _copy(self):
-        kept = {"document", "plan", "kind_of", "fees", "paid", "closings", "states", "_shared"}
+        kept = {"document", "plan", "kind_of", "fees", "clock", "paid", "closings", "states"}
+        kept |= {"_shared"}
         changing = {name: value for name, value in self.__dict__.items() if name not in kept}
         return deepcopy(changing, dict(self._shared))
 
@@ -249,7 +290,8 @@ class RuledExecution:
         """Pay back what is not needed any more, once the execution ends or goes on no more."""
         if self.has_ended:
             return
-        self.has_ended = self.semantics.is_over
+        if self.semantics.is_over:
+            self.ended_at_ms = self.clock.now_ms
         if not self.is_scheduled and (self.has_ended or self.semantics.is_ending):
             self.refunded_mist += self.funds_mist
             self.funds_mist = 0
@@ -322,10 +364,12 @@ class RuledExecution:
             invocation = self.number_of_requests
             self.invocations[run] = invocation
             self.requests[run] = invocation, self.semantics.attempt(run)
+            self.expires_at_ms[run] = self.clock.now_ms + WINDOW_MS * self.leaders
             self.payments[invocation] = self.needs.attempt_mist(run.vertex)
             self.funds_mist -= self.payments[invocation]
             kind = self.kind_of(run.vertex)
             bytes_written += kind.invocation_bytes + 4 * len(run.path)
+            bytes_written += LEADER_BYTES * (self.leaders - 1)
         self._pay(paid, more_bytes=bytes_written, effort=REQUEST * len(runs))
         self._finish()
 

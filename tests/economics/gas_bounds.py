@@ -28,7 +28,9 @@ REFUSAL_UNITS, REFUSAL_MIST = 120, 20_000
 """What a refusal adds."""
 CALL_UNITS = 250
 """What the call of the Move function of these tests adds."""
-EFFORT_UNITS = {0: 0.35, 2_400: 0.45, 3_200: 1.2, 5_000: 2.5, 8_000: 5.5, 12_000: 30}
+HEAVY_EFFORT = 2_400
+"""Beyond this effort in one transaction, gas is dearer than what its steps are paid one by one."""
+EFFORT_UNITS = {0: 0.35, HEAVY_EFFORT: 2.5, 5_000: 2.5, 8_000: 5.5, 12_000: 30}
 """The gas units of the effort of a transaction, beyond each of these bounds."""
 BYTE_MIST = 7_676
 """Storage of a byte of an outcome, and what Sui keeps of it when it is rewritten."""

@@ -9,10 +9,11 @@ from nexus_tools.package.move.workflows.execution import (
     ExecutionEnded,
     ExecutionRefunded,
 )
-from nexus_tools.registry import Foresight, add_advance, add_outcome, closed_with
+from nexus_tools.registry import add_advance, add_outcome
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import Answer
 from tests.economics.carried import CarriedExecution
+from tests.economics.execution_rules import following_steps
 from tests.economics.execution_stories import CALLED, PLAIN, SIGNED
 from tests.economics.funds_rules import FundsShortError
 from tests.economics.gas_bounds import gas_bound_mist
@@ -39,13 +40,14 @@ class PlayedExecution(CarriedExecution):
 
     async def close(self, run, outcome, *, goes_on=True):
         """Close a run, and go on in the same transaction if that is wanted."""
-        builder, foresight, event = TransactionBuilder(), Foresight(self.plan), self.requests[run]
+        builder, event = TransactionBuilder(), self.requests[run]
         outcome = await self._add_outcome(builder, run, event, outcome)
         if goes_on:
-            foresight.closed(run, event.attempt.number, closed_with(outcome))
             named = self.id, self.workflow.id, event.invocation
             add_advance(builder, self.stage.deployment, *named)
-            self._add_steps(builder, foresight.steps())
+            self._add_steps(
+                builder, following_steps(self.plan, run, event.attempt.number, outcome)
+            )
         del self.requests[run]
         await self._send_for(run, event, builder)
 
@@ -102,7 +104,7 @@ class PlayedExecution(CarriedExecution):
 
     async def expire_all(self):
         """Let the time of all that is under way pass."""
-        self.network.clock(WINDOW_MS)
+        self.network.clock(WINDOW_MS * self.rules.leaders)
 
     async def pass_deadline(self):
         """Let the time of the execution pass."""

@@ -22,7 +22,7 @@ from tests.economics.execution_stories import (
     stories,
 )
 from tests.economics.fee_rules import Fees, hundredths_of
-from tests.economics.gas_bounds import PROTOCOLS, margin_mist
+from tests.economics.gas_bounds import HEAVY_EFFORT, PROTOCOLS, margin_mist
 
 PRICES = (500, 1_000, 5_000)
 FAILING_UNITS = 100
@@ -68,7 +68,9 @@ def sent(rules):
 
 
 def closings(rules):
-    return [paid for paid in sent(rules) if paid.is_closing and not paid.refusals]
+    """Return the payments of closings without refusals, which few steps follow."""
+    found = [paid for paid in sent(rules) if paid.is_closing and not paid.refusals]
+    return [paid for paid in found if paid.effort <= HEAVY_EFFORT]
 
 
 def test_stories_have_every_strategy():
@@ -126,6 +128,20 @@ def test_law_1_ends_where_the_owner_allows_several_attempts(price):
     assert most > 1
 
 
+def test_law_1_ends_where_many_steps_follow_a_closing():
+    """Each step is paid alone, and gas is dearer the longer a transaction runs.
+
+    A leader loses by such a closing, but less than the attacker pays for it.
+    """
+    heavy = []
+    for story in stories(leader=LeaderPlay.HONEST, owner=OwnerPlay.HONEST, tool=ToolPlay.ANSWERS):
+        for paid in sent(played(story)):
+            if paid.effort > HEAVY_EFFORT:
+                heavy.append(paid)
+    for protocol in PROTOCOLS:
+        assert all(margin_mist(protocol, paid) >= -paid.fees_mist for paid in heavy)
+
+
 def _margins(rules, closing, protocol, price):
     found = [paid for paid in closings(rules) if paid.closing == closing]
     return [margin_mist(protocol, paid, price) for paid in found]
@@ -137,6 +153,8 @@ def test_law_2_executions_cost_a_leader_at_most_the_first_request(price):
         rules = played(story, price)
         payments = sent(rules)
         if not payments or rules.shortages or story.owner in (OwnerPlay.LATE, OwnerPlay.RAISES):
+            continue
+        if any(paid.effort > HEAVY_EFFORT for paid in payments):
             continue
         first, *others = payments
         failed = sum(paid.closing == "failed" for paid in others)
