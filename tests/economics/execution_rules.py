@@ -102,7 +102,7 @@ class RuledExecution:
         """Begin it with entry values by vertex and port; return the bytes of its records."""
         self.values, self.max_steps, self.is_scheduled = values, max_steps, is_scheduled
         self.given_mist = self.funds_mist = funds_mist
-        self.deadline_ms = self.clock.now_ms + lasts_ms
+        self.lasts_ms, self.deadline_ms = lasts_ms, self.clock.now_ms + lasts_ms
         self.needs = Needs(self.plan, self.kind_of, self.fees, max_outcome_bytes)
         self._shared |= {id(values): values, id(self.needs): self.needs}
         self.semantics.apply(Begun(DEFAULT_GROUP))
