@@ -34,6 +34,7 @@ class PlayNetwork:
     script: "Script"
     clock: object
     backup: object
+    backup_leader: object
     keeper: object
 
 
@@ -96,6 +97,8 @@ async def network_of(protocol, price, linked):
             deployment = (await Publisher(owner).publish()).deployment
             leaders = LeaderRegistry(worker, deployment)
             _, leader = await leaders.register("first", activate=True)
+            leaders_of_backup = LeaderRegistry(backup, deployment)
+            _, second = await leaders_of_backup.register("second", activate=True)
             stage = Stage(deployment, owner, worker, leader)
             modules, dependencies = linked(SCRIPTED, deployment)
             builder = TransactionBuilder()
@@ -106,7 +109,7 @@ async def network_of(protocol, price, linked):
             await stage.register_tool(script.definition())
             chain = SimpleNamespace(net=net, deployment=deployment)
             carrier = Carrier(chain, owner, worker, leader, await leaders.settings())
-            parts = stage, carrier, script, net.advance_clock, backup, keeper
+            parts = stage, carrier, script, net.advance_clock, backup, second, keeper
             yield PlayNetwork(protocol, price, *parts)
 
 

@@ -65,7 +65,8 @@ class KeeperPaid:
     earned_mist: int = 0
     """The keeper fees that the owners chose, which `fees_mist` include."""
     begun: int = 0
-    place: int = 0
+    others: int = 0
+    """Executions that were collected, and triggers that began nothing."""
 
     @property
     def mist(self):
@@ -138,17 +139,18 @@ class RuledSchedule:
         return units * self.fees.gas_price + KEEPING_MIST + order.keeper_fee_mist
 
     def collectable(self):
-        """Return the numbers of the executions that can be collected, or that are late."""
-        found = enumerate(self.executions)
-        left = (each for each in found if each[0] not in self.collected)
-        return [number for number, each in left if each.has_ended or each.is_late]
+        """Return the numbers of the executions that have ended, or can be ended by anyone."""
+        return [
+            number
+            for number, each in enumerate(self.executions)
+            if number not in self.collected
+            and (each.has_ended or (each.is_late and not each.requests and not each.closed))
+        ]
 
     def collect(self, number):
         """Take back what an execution left, which ends before if its time is over."""
         execution = self.executions[number]
         execution.expire()
-        if not execution.has_ended:
-            return
         self.collected.add(number)
         self._take_back(execution)
         self.running -= 1
@@ -252,11 +254,12 @@ class RuledOrder:
 class RuledKeeping:
     """Several schedules by the rules, whose time is that of one clock.
 
-    `paid` has the payment of each transaction of a keeper.
+    `paid` has the payment of each transaction of a keeper, and `ended` the schedules and numbers of
+    the executions that the last one collected, and whether it expired them before.
     """
 
     def __init__(self, orders, fees, now_ms):
-        self.clock, self.paid = RuledClock(now_ms), []
+        self.clock, self.paid, self.ended = RuledClock(now_ms), [], []
         self.schedules = [RuledSchedule(order, fees, self.clock) for order in orders]
 
     def begin(self):
@@ -268,17 +271,23 @@ class RuledKeeping:
 
     def trigger(self, numbers, place, cursor):
         """Collect what has ended, and trigger schedules, in one transaction of one keeper."""
-        self.paid.append(KeeperPaid(place=place))
+        self.paid.append(KeeperPaid())
+        self.ended, paid = [], self.paid[-1]
         for number in numbers:
-            schedule = self.schedules[number]
-            for each in schedule.collectable():
-                schedule.collect(each)
-            schedule.trigger(place, cursor, self.paid[-1])
+            self._collect(number)
+            paid.others += not self.schedules[number].trigger(place, cursor, paid)
+        paid.others += len(self.ended)
 
     def collect(self, number):
         """Collect all that can be collected of a schedule."""
+        self.ended = []
+        self._collect(number)
+
+    def _collect(self, number):
         schedule = self.schedules[number]
         for each in schedule.collectable():
+            expires = not schedule.executions[each].has_ended
+            self.ended.append((number, each, expires))
             schedule.collect(each)
 
     def change(self, number, verb):

@@ -10,6 +10,8 @@ from tests.economics.fee_rules import Fees
 from tests.economics.gas_bounds import PROTOCOLS
 from tests.economics.networks import network_of
 from tests.economics.played_execution import TIMEOUT_MS, PlayedExecution
+from tests.economics.played_schedules import PlayedKeeping
+from tests.economics.schedule_stories import play_schedules, schedule_stories
 from tests.economics.test_execution_laws import PRICES
 
 
@@ -25,6 +27,24 @@ async def test_chain_pays_what_the_rules_say(protocol, price, linked):
     async with network_of(protocol, price, linked) as network:
         for story in [*stories(max(3, DOCUMENTS // 19))][number :: len(PRICES)]:
             await play_on_chain(network, story)
+
+
+@pytest.mark.parametrize("price", PRICES)
+async def test_chain_pays_keepers_what_the_rules_say(protocol, price, linked):
+    """The payment covers the gas of each transaction that begins an execution."""
+    number = PRICES.index(price)
+    async with network_of(protocol, price, linked) as network:
+        for story in [*schedule_stories(max(3, DOCUMENTS // 19))][number :: len(PRICES)]:
+            await keep_on_chain(network, story)
+
+
+async def keep_on_chain(network, story):
+    """Play the schedules of a story on chain and by the rules."""
+    rules = story.ruled(Fees(network.price), network.clock(0))
+    workflow = await network.carrier.publish(story.story.document)
+    keeping = PlayedKeeping(network, workflow, story, rules)
+    await play_schedules(story, rules, keeping)
+    await keeping.check_end()
 
 
 async def play_on_chain(network, story):

@@ -32,6 +32,8 @@ DETAIL_MIST = 20_000
 """What Sui keeps at most of storing a detail of 200 bytes."""
 REQUEST_UNITS = 1_500
 """More than the first request takes, which no fee pays."""
+REFUSING_UNITS = 300
+"""More gas units than a refusal costs beyond what it pays, in a transaction of its own."""
 OWNER_UNITS = 2_000
 """The least that an owner spends to begin an execution and to delete it."""
 
@@ -158,9 +160,11 @@ def test_law_2_executions_cost_a_leader_at_most_the_first_request(price):
             continue
         first, *others = payments
         failed = sum(paid.closing == "failed" for paid in others)
+        refused = sum(paid.refusals > 0 and not paid.is_closing for paid in others)
         for protocol in PROTOCOLS:
             assert margin_mist(protocol, first, price) > -REQUEST_UNITS * price - 500_000
             allowed_mist = (FAILING_UNITS * price + DETAIL_MIST) * failed
+            allowed_mist += REFUSING_UNITS * price * refused
             assert earned_mist(others, protocol, price) >= -allowed_mist, story.seed
 
 
