@@ -1,4 +1,4 @@
-"""Random executions whose parties follow random strategies; the rules and the chain play the same."""
+"""Random executions whose parties follow random strategies, for the rules and for the chain."""
 
 import os
 from dataclasses import dataclass, replace

@@ -88,7 +88,7 @@ class ToolKind:
     gas_mist: int = 0
 
 
-@dataclass
+@dataclass(slots=True)
 class Paid:
     """What one transaction paid its sender, and the work that determines its gas."""
 

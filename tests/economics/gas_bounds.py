@@ -7,7 +7,6 @@ transaction that it plays.
 from dataclasses import dataclass
 
 
-
 @dataclass(frozen=True)
 class Bound:
     """The gas units of a transaction that closes, and of another one, beyond what is read,

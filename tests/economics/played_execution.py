@@ -45,9 +45,7 @@ class PlayedExecution(CarriedExecution):
         if goes_on:
             named = self.id, self.workflow.id, event.invocation
             add_advance(builder, self.stage.deployment, *named)
-            self._add_steps(
-                builder, following_steps(self.plan, run, event.attempt.number, outcome)
-            )
+            self._add_steps(builder, following_steps(self.plan, run, event.attempt.number, outcome))
         del self.requests[run]
         await self._send_for(run, event, builder)
 

@@ -136,7 +136,7 @@ class PlayedKeeping:
         execution.steps = foresight.steps()
         self.executions[number].append(execution)
 
-    async def collect(self, number):
+    async def collect(self, _number):
         """Collect all that can be collected of a schedule, as its owner."""
         builder = TransactionBuilder()
         self._add_collects(builder, self.rules.ended)

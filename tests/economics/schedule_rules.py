@@ -306,5 +306,3 @@ class RuledKeeping:
     def execution(self, number, place):
         """Return an execution."""
         return self.schedules[number].executions[place]
-
-

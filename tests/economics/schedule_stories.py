@@ -7,7 +7,6 @@ from random import Random
 from tests.economics.execution_stories import (
     DOCUMENTS,
     FIRST,
-    LeaderPlay,
     OwnerPlay,
     each_one,
     end,

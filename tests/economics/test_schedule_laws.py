@@ -7,6 +7,8 @@ With `NEXUS_TOOLS_DOCUMENTS=2000` the rules play that many stories.
 """
 
 from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -51,7 +53,8 @@ def test_law_1_keepers_are_paid_for_each_execution_that_they_begin(price):
             assert (paid.mist > 0) == (paid.begun > 0)
             if paid.begun:
                 assert paid.fees_mist - paid.earned_mist >= 1_000 * price + 100_000
-    assert begun[True] and begun[False]
+    assert begun[True]
+    assert begun[False]
 
 
 def test_law_2_funds_of_schedules_are_paid_or_come_back(price):
@@ -74,7 +77,7 @@ def test_law_2_reports_of_events_begin_one_execution_in_a_pause(price):
         rules = kept(story, price)
         for schedule in rules.schedules:
             times = [each.deadline_ms - each.lasts_ms for each in schedule.executions]
-            pauses = [later - sooner for sooner, later in zip(times, times[1:], strict=False)]
+            pauses = [later - sooner for sooner, later in pairwise(times)]
             assert all(pause >= schedule.order.timing.pause_ms for pause in pauses)
             days = Counter(time // DAY_MS for time in times)
             assert all(count <= schedule.order.timing.max_per_day for count in days.values())
@@ -101,7 +104,6 @@ def test_law_2_keepers_that_come_before_their_window_begin_nothing():
 
 def test_law_2_silent_leaders_of_executions_lock_no_funds():
     for story in schedule_stories(owner=SenderPlay.STOPS):
-        story = type(story)(**(story.__dict__ | {"story": story.story.of(leader=LeaderPlay.SILENT)}))
-        rules = kept(story)
+        rules = kept(replace(story, story=story.story.of(leader=LeaderPlay.SILENT)))
         if not rules.running():
             assert not any(each.funds_mist for each in rules.schedules)
