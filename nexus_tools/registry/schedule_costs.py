@@ -22,6 +22,7 @@ def trigger_mist(order: Order, workflow: PublishedWorkflow, gas_price: int) -> i
 def _fee_mist(order: Order, workflow: PublishedWorkflow, gas_price: int) -> int:
     entries = len(order.vertices) + len(_entry_vertices(order, workflow))
     units = _GAS_UNITS + _ENTRY_GAS_UNITS * entries + order.values_bytes // _BYTES_PER_GAS_UNIT
+    units += workflow.sizes.most_read_units()
     return units * gas_price + _STORAGE_MIST + order.keeper_fee_mist
 
 

@@ -46,7 +46,7 @@ class Fees:
 
     def failing_mist(self, kept_bytes=0):
         """For failing an attempt, of whose detail so much is kept."""
-        return 1_900 * self.gas_price + 640_000 + kept_bytes * BYTE_MIST
+        return 2_000 * self.gas_price + 670_000 + kept_bytes * BYTE_MIST
 
     def settling_mist(self, outcome_bytes, read_bytes=0):
         """For settling it."""
@@ -55,7 +55,7 @@ class Fees:
 
     def refusing_mist(self):
         """For finding a run to be refused."""
-        return 1_000 * self.gas_price + 640_000
+        return 1_000 * self.gas_price + 670_000
 
     def worked_mist(self, effort):
         """For the effort of a step."""

@@ -160,9 +160,9 @@ async def test_leader_earns_by_settling_the_largest_inputs(stage, weigh, ports, 
     assert execution.ended.status == "completed"
     assert min(execution.gained_mist[1:]) > 0
     # 40 MIST at a gas price of 1 000 for each byte that was counted off chain, beside the fee for
-    # settling by a leader's word: 1 900 gas units, 1 640 000, and 7 600 for 19 bytes of the answer.
+    # settling by a leader's word: 2 000 gas units, 1 670 000, and 7 600 for 19 bytes of the answer.
     read_mist = execution.read_bytes[-1] * 40
-    assert execution.fees_mist[-1] == 1_900_000 + 1_640_000 + 19 * 7_600 + read_mist
+    assert execution.fees_mist[-1] == 2_000_000 + 1_670_000 + 19 * 7_600 + read_mist
 
 
 @pytest.mark.parametrize("iterations", [4, 15, 32])
@@ -190,7 +190,7 @@ async def test_leader_earns_by_settling_lists_that_regions_gathered(stage, weigh
     assert execution.ended.status == "completed"
     assert execution.gained_mist[-1] > 0
     read_mist = execution.read_bytes[-1] * 40
-    assert execution.fees_mist[-1] == 1_900_000 + 1_640_000 + 19 * 7_600 + read_mist
+    assert execution.fees_mist[-1] == 2_000_000 + 1_670_000 + 19 * 7_600 + read_mist
 
 
 async def test_leader_fails_large_lists_of_large_values(stage, weigh):
@@ -345,8 +345,8 @@ async def test_leader_is_paid_for_one_refusal_of_a_run(stage, weigh):
         assert execution.ended.status == "terminated"
 
     _, played = await weigh(flow, play, max_timeout_ms=1)
-    # The fee for failing an invocation is 1 640 000 MIST: seven more would be 11 million.
-    assert played["leader"] < 1_640_000
+    # The fee for a refusal is 1 670 000 MIST: seven more would be 11 million.
+    assert played["leader"] < 1_670_000
     assert costs_more_than_it_harms(played, requests=0)
 
 

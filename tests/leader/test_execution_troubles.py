@@ -10,6 +10,7 @@ from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.package.move.workflows import dag as calls
 from nexus_tools.package.move.workflows import execution as moves
 from nexus_tools.registry import PublishedWorkflow, RequestRun, StepCommands
+from nexus_tools.registry.plan_reading import PlanSizes
 from nexus_tools.registry.publication import Progress, Publication
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolFqn
@@ -28,6 +29,7 @@ from tests.leader.test_leader_crash import CountingTool, process_of
 
 pytestmark = pytest.mark.anyio
 
+NO_SIZES = PlanSizes(0, (0,), ())
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 
@@ -284,7 +286,7 @@ async def published(world, document, chunks):
     events = [each for each in world.parsed(sent) if isinstance(each, calls.DagPublished)]
     tools = tuple(dict.fromkeys(each.fqn for each in document.vertices))
     return PublishedWorkflow(
-        events[0].dag, wanted.fqn, events[0].name, "", document, wanted.plan, tools
+        events[0].dag, wanted.fqn, events[0].name, "", document, wanted.plan, tools, NO_SIZES
     )
 
 
