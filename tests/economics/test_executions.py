@@ -15,7 +15,6 @@ from nexus_tools.tool import (
     FailureReason,
     ToolDefinition,
     ask_definition,
-    outcome_bytes,
 )
 from nexus_tools.workflow import (
     DIALECT,
@@ -317,20 +316,6 @@ async def test_leader_earns_by_settling_a_large_answer_of_the_only_run(stage, we
 
     execution, _ = await weigh(document([], []), play)
     assert execution.gained_mist[-1] > 0
-
-
-async def test_leader_earns_by_settling_the_largest_answer_once_its_owner_cancelled(stage):
-    """Nothing is left then of the payment that would pay for rewriting it."""
-    tool = await stage.register_tool(definition("xyz.example.economy.plain@1", ["e"]))
-    flow = Document((Vertex("begin", tool.fqn, entry_ports=("e",)),), (), dialect=DIALECT)
-    largest = answer("x" * 65_000)
-    execution = await stage.begin(
-        await stage.publish(flow), {"begin": {"e": 1}}, max_outcome_bytes=outcome_bytes(largest)
-    )
-    await execution.take()
-    await Executions(stage.owner, stage.deployment).cancel(execution.id)
-    await execution.close("begin", largest)
-    assert 0 < execution.gained_mist[-1] < 1_000_000
 
 
 async def test_leader_is_paid_for_one_refusal_of_a_run(stage, weigh):

@@ -363,7 +363,6 @@ public fun check(self: &mut Dag, page: u64) {
     assert!(is_next && page < vertex_pages + pages(self.blocks), EWrongPage);
     let bytes = if (page < vertex_pages) self.check_vertices(page)
     else self.check_blocks(page - vertex_pages);
-    assert!(bytes <= MAX_PAGE_BYTES, ETooLarge);
     self.page_bytes.push_back(bytes);
 }
 
@@ -371,8 +370,7 @@ public fun check(self: &mut Dag, page: u64) {
 public fun publish(mut self: Dag, ctx: &TxContext) {
     let pages = pages(self.vertices) + pages(self.blocks);
     assert!(self.vertices > 0 && self.page_bytes.length() == pages, ENotChecked);
-    self.head_bytes = bcs::to_bytes(&self).length();
-    assert!(self.head_bytes <= MAX_PAGE_BYTES, ETooLarge);
+    self.head_bytes = size(&self);
     event::emit(DagPublished {
         dag: object::id(&self),
         fqn: self.fqn,
@@ -461,6 +459,13 @@ public(package) fun read_units(self: &Dag, read: u64): u64 {
 /// How many pages so many entries take.
 fun pages(entries: u64): u64 { entries.divide_and_round_up(PAGE) }
 
+/// The bytes of a page, or of a workflow without its pages. Aborts with `ETooLarge`.
+fun size<T>(value: &T): u64 {
+    let bytes = bcs::to_bytes(value).length();
+    assert!(bytes <= MAX_PAGE_BYTES, ETooLarge);
+    bytes
+}
+
 /// A page to which something is added: all of them are to be checked afterwards.
 fun page_mut<Key: copy + drop + store, Entry: store>(
     self: &mut Dag,
@@ -498,6 +503,7 @@ fun innermost_region(self: &Dag, blocks: &vector<u16>, page: &vector<Block>): Op
 /// Checks a page, and gives its bytes.
 fun check_vertices(self: &Dag, page: u64): u64 {
     let vertices: &vector<Vertex> = field::borrow(&self.id, VertexPage(page));
+    let bytes = size(vertices);
     self.groups.length().do!(|group| self.groups[group].vertices.do_ref!(|number| {
         let number = *number as u64;
         assert!(number < self.vertices, EWrongPlan);
@@ -505,7 +511,7 @@ fun check_vertices(self: &Dag, page: u64): u64 {
         assert!(!is_here || vertices[number % PAGE].is_in_group(group as u8), EWrongPlan);
     }));
     vertices.length().do!(|i| self.check_vertex((page * PAGE + i) as u16, &vertices[i]));
-    bcs::to_bytes(vertices).length()
+    bytes
 }
 
 fun check_vertex(self: &Dag, number: u16, vertex: &Vertex) {
@@ -647,6 +653,7 @@ fun is_in_loop(self: &Dag, blocks: &vector<u16>): bool {
 /// Checks a page, and gives its bytes.
 fun check_blocks(self: &Dag, page: u64): u64 {
     let blocks: &vector<Block> = field::borrow(&self.id, BlockPage(page));
+    let bytes = size(blocks);
     blocks.length().do!(|i| {
         let (number, block) = ((page * PAGE + i) as u16, &blocks[i]);
         block.needs().do_ref!(|need| {
@@ -655,7 +662,7 @@ fun check_blocks(self: &Dag, page: u64): u64 {
         });
         if (block.is_region()) self.check_region(number, block) else self.check_loop(number, block);
     });
-    bcs::to_bytes(blocks).length()
+    bytes
 }
 
 fun check_region(self: &Dag, number: u16, block: &Block) {
