@@ -1,7 +1,7 @@
 """The two laws over random executions of all strategies; and the chain, which pays the same.
 
-Law 1, honesty pays best: to settle earns a leader more than to fail, and to fail costs it nothing
-but a few gas units. Who fails on purpose is paid for each attempt that the owner allowed.
+Law 1, honesty pays best: to settle earns a leader more than to fail, and to fail costs it nothing.
+Who fails on purpose is paid for each attempt that the owner allowed.
 
 Law 2: what a workflow, its tools and its owner do to a leader costs it the first request at most,
 and who is silent is paid for no closing.
@@ -37,11 +37,6 @@ from tests.economics.test_executions import definition
 from tests.executions.carrying import Carrier
 
 PRICES = (500, 1_000, 5_000)
-FAILING_UNITS = 100
-"""So many gas units may failing cost beyond what it pays, by the older rules of gas. Wide vertices
-come close: one with 31 ports costs 25 000 MIST more than it pays, at a gas price of 1 000."""
-DETAIL_MIST = 20_000
-"""What Sui keeps at most of storing a detail of 200 bytes."""
 REQUEST_UNITS = 1_500
 """More than the first request takes, which no fee pays."""
 
@@ -78,7 +73,7 @@ async def test_law_1_to_settle_pays_more_than_to_fail(protocol, price):
                 margins[paid.closing].append(margin_mist(protocol, paid, price))
     assert min(margins["settled"]) > 0
     assert min(margins["settled"]) > max(margins["failed"])
-    assert min(margins["failed"]) >= -FAILING_UNITS * price - DETAIL_MIST
+    assert min(margins["failed"]) >= 0
 
 
 @pytest.mark.parametrize("leader_play", [*LeaderPlay])
@@ -121,9 +116,7 @@ async def test_law_2_executions_cost_a_leader_the_first_request_at_most(protocol
     for story in stories(leader=LeaderPlay.HONEST):
         first, *others = (await played(story, price)).paid
         assert margin_mist(protocol, first, price) > -REQUEST_UNITS * price - 500_000
-        failed = sum(paid.closing == "failed" for paid in others)
-        earned_mist = sum(margin_mist(protocol, paid, price) for paid in others)
-        assert earned_mist >= -(FAILING_UNITS * price + DETAIL_MIST) * failed
+        assert sum(margin_mist(protocol, paid, price) for paid in others) >= 0
 
 
 async def test_law_2_who_is_silent_or_goes_on_for_others_is_paid_for_no_closing(price):
