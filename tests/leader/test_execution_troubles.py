@@ -159,8 +159,7 @@ async def test_a_retry_waits_for_its_time_and_an_execution_ends_with_its_own(wor
     leader = await world.new_leader()
     workflow = await world.publish(single(attempts=2, retry_after_ms=HOUR_MS))
     inputs = {"one": {"a": "no number", "b": 1}}
-    # Attempts after the first one may pay less than they cost.
-    async with world.running(leader, max_unpaid_gas_units=10_000):
+    async with world.running(leader):
         first = await world.begin(workflow, inputs)
         second = await world.begin(workflow, inputs, lasts_ms=30 * MINUTE_MS)
         for each in (first, second):
