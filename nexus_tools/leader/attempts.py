@@ -64,7 +64,7 @@ class Attempts:
             execution, workflow = await self._found(attempt)
             run = run_of(workflow, attempt.run.vertex, attempt.run.path)
             inputs = await self._resolver.inputs(execution.execution, workflow.published, run)
-            size = await self._read_bytes(attempt, execution.execution, workflow, run, inputs)
+            await self._check_read_bytes(attempt, execution.execution, workflow, run, inputs)
         except UnreachableError:
             raise
         except NexusError as error:
@@ -73,22 +73,19 @@ class Attempts:
             _log.warning("run_unread", execution=str(attempt.execution), error=in_short(error))
             detail = "the plan of the workflow is not that of its document"
             return failure(FailureReason.INPUT_INVALID, detail)
-        return RunInputs(name_of(attempt, run.vertex), inputs, size)
+        return RunInputs(name_of(attempt, run.vertex), inputs)
 
-    async def _read_bytes(
+    async def _check_read_bytes(
         self,
         attempt: Attempt,
         execution: Execution,
         workflow: CarriedWorkflow,
         run: Run,
         inputs: Ports,
-    ) -> int:
-        """Return the bytes that settling reads on chain, or 0 if it does not read the inputs.
-
-        Raises `inputs_too_large` for more than an attempt may read.
-        """
+    ) -> None:
+        """Raise `inputs_too_large` if settling reads more on chain than an attempt may read."""
         if not attempt.read_fee_mist:
-            return 0
+            return
         size = await self._resolver.read_bytes(execution, workflow.published, run, inputs)
         if size > attempt.max_read_bytes:
             raise ValidationError(
@@ -96,7 +93,6 @@ class Attempts:
                 f"the inputs count as {size} bytes on chain, {attempt.max_read_bytes} are allowed",
                 hint="give fewer or smaller values to a tool that signs or is on chain",
             )
-        return size
 
     async def on_chain(self, attempt: Attempt) -> AttemptOnChain | Failure:
         """What a transaction names that calls the function of its tool.

@@ -17,7 +17,6 @@ from nexus_tools.leader.journal import Entry, Journal
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.on_chain_calls import OnChainCalls
-from nexus_tools.leader.settling_probe import SettlingProbe
 from nexus_tools.leader.tool_call import RunInputs, ToolCalls
 from nexus_tools.leader.workers import Workers
 from nexus_tools.logs import get_logger, in_short
@@ -48,7 +47,6 @@ class Carrier:
         queue: ClosingQueue,
         metrics: LeaderMetrics,
         accounts: ExecutionAccounts,
-        probe: SettlingProbe,
     ) -> None:
         self._config = config
         self._chain = chain
@@ -62,7 +60,6 @@ class Carrier:
         self._queue = queue
         self._metrics = metrics
         self._accounts = accounts
-        self._probe = probe
 
     async def carry(self, entry: Entry) -> End:
         """How the invocation was closed for this leader; the journal knows it, too.
@@ -216,8 +213,6 @@ class Carrier:
         run = await self._run(found.invocation)
         if isinstance(run, Failure):
             return run
-        if run is not None and (refusal := await self._probe.refusal(assignment, found, run)):
-            return refusal
         making = self._tool_calls.making(assignment, found.invocation, tool, seconds, run)
         async with making as call:
             if isinstance(call, Failure):

@@ -60,13 +60,7 @@ class ExecutionAccounts:
 
         `requested` is the number of invocations that the change requests from this leader.
         """
-        return margin_mist >= 0 or self.room_mist(execution, requested) + margin_mist >= 0
-
-    def room_mist(self, execution: Address, requested: int = 0) -> int:
-        """Return what an execution may cost now beyond what it pays for that."""
-        account = self._accounts.get(execution) or _Account()
-        units = self._max_unpaid_units + (account.open + requested) * _UNITS_PER_OPEN
-        return account.balance_mist + units * self._price()
+        return margin_mist >= 0 or self._room_mist(execution, requested) + margin_mist >= 0
 
     def allows_failure(self, invocation: Invocation) -> bool:
         """Return whether this leader may fail an invocation: not every attempt pays for that."""
@@ -95,6 +89,12 @@ class ExecutionAccounts:
         execution = self._open.pop(invocation, None)
         if execution is not None and execution in self._accounts:
             self._accounts[execution].open -= 1
+
+    def _room_mist(self, execution: Address, requested: int = 0) -> int:
+        """Return what an execution may cost now beyond what it pays for that."""
+        account = self._accounts.get(execution) or _Account()
+        units = self._max_unpaid_units + (account.open + requested) * _UNITS_PER_OPEN
+        return account.balance_mist + units * self._price()
 
     def _requested(self, result: Executed | Simulated) -> Iterable[InvocationRequested]:
         """The attempts that it requests of which this leader is sure to get the fee."""

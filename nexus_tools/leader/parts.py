@@ -29,7 +29,6 @@ from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.on_chain_calls import OnChainCalls
 from nexus_tools.leader.remote_values import Fetch, RemoteValues
 from nexus_tools.leader.schedules import Schedules
-from nexus_tools.leader.settling_probe import SettlingProbe
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.steps import Steps
 from nexus_tools.leader.tool_call import ToolCalls
@@ -198,7 +197,6 @@ def _carrier(basis: Basis, journal: Journal, closer: Closer, calls: _Calls) -> C
         queue=closer.queue,
         metrics=basis.metrics,
         accounts=basis.accounts,
-        probe=SettlingProbe(basis.chain, basis.workers, calls.attempts, basis.accounts),
     )
 
 

@@ -52,14 +52,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """The inputs of a run, and its name: `execution/vertex/path/attempt`.
-
-    `read_bytes` are those that the chain counts and pays for when it puts the inputs together.
-    """
+    """The inputs of a run, and its name: `execution/vertex/path/attempt`."""
 
     name: str
     ports: Ports
-    read_bytes: int = 0
 
 
 class _NoCallError(Exception):

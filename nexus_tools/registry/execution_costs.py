@@ -13,13 +13,15 @@ from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.workflow import EdgeKind, PlannedEdge, PlannedVertex
 
 # What closing an attempt rewrites, and what its request writes at most.
-_ATTEMPT_BYTES, _INVOCATION_BYTES = 1_200, 1_600
+_ATTEMPT_BYTES, _INVOCATION_BYTES = 1_500, 1_600
 # The gas units of what follows a closing, of 1 000 bytes that are read, and how many are read.
-_STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 900, 40, 3
+_STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 1_000, 40, 3
 # The effort of a request, and more than that of an edge, of a port and of a cursor where it leads.
 _REQUEST_EFFORT, _EDGE_EFFORT, _PORT_EFFORT, _CURSOR_EFFORT = 150, 200, 10, 80
 # The bytes of an outcome that fees cover, and the gas units of rewriting 1 000 more.
 _COVERED_BYTES, _REWRITE_GAS_UNITS = 1_000, 25
+# The bytes of a tool that the effort of a request covers, and the gas units of reading 1 000 more.
+_COVERED_TOOL_BYTES, _TOOL_GAS_UNITS = 1_000, 15
 # Hundredths of gas units for each unit of effort, beyond each of these bounds.
 _EFFORT_GAS = {0: 35, 2_000: 45, 3_200: 120, 5_000: 250, 8_000: 550, 12_000: 3_000}
 # What records take, of a run, of a block that was entered, and of what a list got.
@@ -96,6 +98,7 @@ def execution_cost(
 ) -> ExecutionCost:
     """What an execution that begins with a group takes, with these tools by FQN."""
     byte_mist = settings.fee_per_outcome_byte_mist
+    numbers = {name: number for number, name in enumerate(workflow.plan.vertices)}
 
     def cost(name: str, vertex: PlannedVertex) -> VertexCost:
         tool = tools[vertex.vertex.fqn]
@@ -106,7 +109,7 @@ def execution_cost(
             attempt_mist(settings, tool, max_outcome_bytes, gas_price),
             _stored_bytes(workflow, vertex) * byte_mist,
             _worked_mist(_effort(workflow, vertex), gas_price)
-            + _rewritten_mist(settings, max_outcome_bytes, gas_price),
+            + _read_units(workflow, numbers, vertex, tool) * gas_price,
             vertex.vertex.attempts,
             bool(vertex.blocks),
         )
@@ -142,6 +145,7 @@ def attempt_mist(
         + settings.fee_per_input_byte_mist * _ATTEMPT_BYTES
         + read_bytes * _READ_GAS_UNITS * gas_price // 1_000
         + settings.fee_per_outcome_byte_mist * max_outcome_bytes
+        + _rewritten_mist(settings, max_outcome_bytes, gas_price)
     )
 
 
@@ -167,6 +171,24 @@ def _edge_effort(workflow: PublishedWorkflow, edge: PlannedEdge) -> int:
     ports = len(workflow.plan.vertices[edge.target.vertex].into)
     cursors = 0 if edge.scope is None else len(workflow.plan.blocks[edge.scope].cursors)
     return _EDGE_EFFORT + _PORT_EFFORT * ports + _CURSOR_EFFORT * cursors
+
+
+def _read_units(
+    workflow: PublishedWorkflow, numbers: Mapping[str, int], vertex: PlannedVertex, tool: Tool
+) -> int:
+    """The gas units of reading the workflow twice, to request a run and to go on, and the tool."""
+    plan = workflow.plan
+    edges = [edge for edges in _variants(vertex) for edge in edges]
+    near = [vertex, *(plan.vertices[edge.target.vertex] for edge in edges)]
+    blocks = {block for each in near for block in each.blocks}
+    needs = {need.vertex for block in blocks for need in plan.blocks[block].needs}
+    vertices = {each.vertex.name for each in near} | needs
+    definition = tool.definition
+    texts = (definition.fqn, definition.url, definition.description)
+    tool_bytes = sum(len(text.encode()) for text in texts)
+    tool_bytes += len(definition.input_schema) + len(definition.output_schema)
+    tool_units = max(tool_bytes - _COVERED_TOOL_BYTES, 0) * _TOOL_GAS_UNITS // 1_000 + 1
+    return 2 * workflow.sizes.read_units([numbers[each] for each in vertices], blocks) + tool_units
 
 
 def _stored_bytes(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:

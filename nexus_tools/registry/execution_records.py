@@ -58,6 +58,7 @@ class ExecutionRecords:
         self._execution = execution
         self._parent = execution.walks.records.id
         self.plan = workflow.plan
+        self._sizes = workflow.sizes
         self._names = tuple(self.plan.vertices)
         self._numbers = {name: number for number, name in enumerate(self._names)}
         self._edges = {edge.number: edge for edge in self._all_edges()}
@@ -128,6 +129,10 @@ class ExecutionRecords:
             for edge in self._edges.values()
             if edge.left == value.block and edge.target == value.target
         ]
+
+    def read_units(self, vertices: Iterable[str], blocks: Iterable[int]) -> int:
+        """Return the gas units of reading these vertices and blocks of the workflow."""
+        return self._sizes.read_units([self._numbers[each] for each in vertices], blocks)
 
     async def entry_values(self, vertices: Iterable[str]) -> dict[str, Ports]:
         """The values that were given for the entry ports of vertices, where there are some."""

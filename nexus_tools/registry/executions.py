@@ -17,6 +17,7 @@ from nexus_tools.package import (
     ports_of,
 )
 from nexus_tools.package.move.workflows import execution as calls
+from nexus_tools.package.move.workflows import schedule as schedules
 from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun, ExecutionEnded
 from nexus_tools.registry.checks import check_orderer
 from nexus_tools.registry.consent import DEFAULT_STEPS, Consent, Terms
@@ -285,21 +286,27 @@ class Executions(PackageClient):
     async def cancel(self, execution: Address) -> Sent:
         """End an execution: what is under way is still closed and paid.
 
-        What nobody closed in time expires with it. Raises `execution_unknown`, `not_owner` or
-        `ended`.
+        What nobody closed in time expires with it. All other funds go back at once, to the schedule
+        that began it, if one did. Raises `execution_unknown`, `not_owner` or `ended`.
         """
         found = await self._owned(execution)
         builder = TransactionBuilder()
         calls.cancel(builder, self.deployment.workflows, execution)
-        await add_due(self, builder, found)
+        await self._add_end(builder, found)
         return await self.send(builder)
+
+    async def _add_end(self, builder: TransactionBuilder, execution: Execution) -> None:
+        await add_due(self, builder, execution)
+        if execution.schedule is not None:
+            package = self.deployment.workflows
+            schedules.collect(builder, package, execution.schedule, execution.id)
 
     async def expire(self, execution: Address) -> Sent:
         """End an execution whose time is over; anyone may. Raises `execution_unknown`."""
         found = await self.get(execution)
         builder = TransactionBuilder()
         calls.expire(builder, self.deployment.workflows, execution)
-        await add_due(self, builder, found)
+        await self._add_end(builder, found)
         return await self.send(builder)
 
     async def name_leaders(self, execution: Address, leaders: Sequence[LeaderName]) -> Sent:

@@ -9,11 +9,12 @@ from nexus_tools.package.move.state import State
 from nexus_tools.package.move.value import Value as JsonValue
 from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.sui.address import Address
-from nexus_tools.workflow import Collected, Reference, Value
+from nexus_tools.workflow import Collected, Reference, Run, Value
 
 # Source: `inputs.move`.
 _PORT_BYTES, _PORT_PAIR_BYTES, _RECORD_BYTES = 300, 50, 1_000
 _ITERATION_BYTES, _ELEMENT_BYTES, _JOINED_BYTES = 1_600, 300, 50
+_UNIT_BYTES = 25
 
 Lists = Mapping[Collected, tuple[Reference, ...]]
 
@@ -59,6 +60,14 @@ def counted_bytes(
         + sum(_joined(records, states, *each) for each in elements)
         + sum(_outcome_bytes(states[each]) for each in loads_of(records, values, lists))
     )
+
+
+def plan_bytes(records: ExecutionRecords, values: Sequence[Value], run: Run) -> int:
+    """The bytes that reading the workflow counts to put the inputs of a run together."""
+    lists = [each for each in values if isinstance(each, Collected)]
+    vertices = {run.vertex, *(each.run.vertex for each in values if isinstance(each, Reference))}
+    vertices |= {edge.source.vertex for each in lists for edge in records.edges_to(each)}
+    return _UNIT_BYTES * records.read_units(vertices, [each.block for each in lists])
 
 
 def _elements(values: Sequence[Value], lists: Lists) -> Iterator[Reference]:

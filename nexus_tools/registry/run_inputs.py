@@ -13,7 +13,7 @@ from nexus_tools.package.move.value import Value as JsonValue
 from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.registry.execution_records import ExecutionRecords
 from nexus_tools.registry.plan_encoding import default_ports, default_value
-from nexus_tools.registry.read_bytes import counted_bytes, loads_of
+from nexus_tools.registry.read_bytes import counted_bytes, loads_of, plan_bytes
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import canonical_json
@@ -71,6 +71,7 @@ class RunResolver:
         given = (*entries.values(), default_ports(workflow.document, run.vertex))
         return (
             counted_bytes(records, states, values, lists)
+            + plan_bytes(records, values, run)
             + sum(ports.size() for ports in given if ports.values)
             + inputs.size()
         )

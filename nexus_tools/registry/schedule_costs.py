@@ -7,7 +7,7 @@ from nexus_tools.package.move.workflows.schedule import Order
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 
 # schedule::GAS_UNITS and those behind it
-_GAS_UNITS, _ENTRY_GAS_UNITS, _BYTES_PER_GAS_UNIT, _STORAGE_MIST = 1_100, 10, 200, 100_000
+_GAS_UNITS, _ENTRY_GAS_UNITS, _BYTES_PER_GAS_UNIT, _STORAGE_MIST = 1_150, 10, 200, 100_000
 _EXECUTION_BYTES, _TERMS_BYTES, _ENTRY_BYTES = 500, 275, 276
 # records::RUN_BYTES and records::NUMBER_BYTES
 _RUN_BYTES, _NUMBER_BYTES = 316, 4
@@ -22,6 +22,7 @@ def trigger_mist(order: Order, workflow: PublishedWorkflow, gas_price: int) -> i
 def _fee_mist(order: Order, workflow: PublishedWorkflow, gas_price: int) -> int:
     entries = len(order.vertices) + len(_entry_vertices(order, workflow))
     units = _GAS_UNITS + _ENTRY_GAS_UNITS * entries + order.values_bytes // _BYTES_PER_GAS_UNIT
+    units += workflow.sizes.most_read_units()
     return units * gas_price + _STORAGE_MIST + order.keeper_fee_mist
 
 

@@ -10,7 +10,14 @@ from nexus_tools.package.move.workflows import execution as executions
 from nexus_tools.package.move.workflows import schedule as calls
 from nexus_tools.package.move.workflows.execution import Execution
 from nexus_tools.package.move.workflows.schedule import Schedule
-from nexus_tools.registry.schedule_reading import is_over, read_uncollected, schedule_unknown
+from nexus_tools.registry.execution_cleaning import add_due
+from nexus_tools.registry.schedule_reading import (
+    is_late,
+    is_over,
+    read_uncollected,
+    schedule_unknown,
+)
+from nexus_tools.registry.schedule_standing import is_stopped
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 
@@ -31,29 +38,60 @@ class ScheduleKeeping(PackageClient):
         return (await read_uncollected(self, [schedule]))[schedule]
 
     async def collect(self, schedule: Address) -> Sent:
-        """Let flow back what executions left that have ended. Raises `nothing_to_collect`."""
+        """Let the funds of executions flow back that have ended or go on no more.
+
+        Of those that have not ended, invocations under way keep their payment: collect again once
+        these are closed. Raises `nothing_to_collect`.
+        """
         builder = TransactionBuilder()
-        if not await self._collect(builder, schedule):
+        await self._collect(builder, schedule)
+        if not builder.commands:
             raise NotNowError(
                 "nothing_to_collect", f"no execution of the schedule {schedule} has ended since"
             )
         return await self.send(builder)
 
     async def _collect(self, builder: TransactionBuilder, schedule: Address) -> int:
-        return await self._add_collects(builder, schedule, await self.uncollected(schedule))
+        """Collect all that can be; how many executions have ended then."""
+        began, collected = await self.uncollected(schedule), 0
+        for execution in began:
+            if execution.walks.under_way:
+                collected += await self._add_end(builder, schedule, execution)
+        others = [each for each in began if not each.walks.under_way]
+        return collected + await self._add_collects(builder, schedule, others)
+
+    async def _add_end(
+        self, builder: TransactionBuilder, schedule: Address, execution: Execution
+    ) -> bool:
+        """Collect what an execution does not need that was stopped or is late.
+
+        What nobody closed in time expires with it. Return whether the execution ends by this.
+        """
+        goes_on, package = execution.walks.ending is None, self.deployment.workflows
+        if goes_on and not await is_late(self, execution):
+            return False
+        if goes_on:
+            executions.expire(builder, package, execution.id)
+        due = await add_due(self, builder, execution)
+        if goes_on or due or execution.funds:
+            calls.collect(builder, package, schedule, execution.id)
+        return due == execution.walks.under_way
 
     async def _add_collects(
         self, builder: TransactionBuilder, schedule: Address, began: Sequence[Execution]
     ) -> int:
-        """Collect what has ended, or is late and ends by this; how many executions that were."""
+        """Collect what has ended, or is late and ends by this; how many executions that were.
+
+        Of what was stopped, collect the funds that no invocation under way holds.
+        """
         package, collected = self.deployment.workflows, 0
         for execution in began:
-            if not await is_over(self, execution):
-                continue
-            if execution.ended_at_ms is None:
+            has_ended = await is_over(self, execution)
+            if has_ended and execution.ended_at_ms is None:
                 executions.expire(builder, package, execution.id)
-            calls.collect(builder, package, schedule, execution.id)
-            collected += 1
+            if has_ended or is_stopped(execution):
+                calls.collect(builder, package, schedule, execution.id)
+            collected += has_ended
         return collected
 
     async def trigger(self, schedule: Address, leader: Address | None = None) -> Sent:

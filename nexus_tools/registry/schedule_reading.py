@@ -83,6 +83,11 @@ async def is_over(package: PackageClient, execution: Execution) -> bool:
     """Whether it has ended, or is late with nothing under way, so that anyone may end it."""
     if execution.ended_at_ms is not None or execution.walks.under_way:
         return execution.ended_at_ms is not None
+    return await is_late(package, execution)
+
+
+async def is_late(package: PackageClient, execution: Execution) -> bool:
+    """Whether its time is over."""
     return await package.client.now_ms() >= await _deadline_ms(package, execution)
 
 

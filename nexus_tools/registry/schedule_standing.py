@@ -25,6 +25,11 @@ class Left:
     ended_at_ms: int
 
 
+def is_stopped(execution: Execution) -> bool:
+    """Return whether an execution goes on no more, and has funds that nothing needs."""
+    return execution.walks.ending is not None and execution.funds > 0
+
+
 @dataclass(frozen=True, slots=True)
 class ScheduleStanding:
     """A schedule, to what its owner consented, and what it began that is not collected.
@@ -47,8 +52,9 @@ class ScheduleStanding:
 
     @property
     def to_collect_mist(self) -> int:
-        """What executions left that have ended."""
-        return sum(each.execution.funds for each in self.left)
+        """What executions left that have ended, and what those do not need that were stopped."""
+        stopped_mist = sum(each.funds for each in self.running if is_stopped(each))
+        return sum(each.execution.funds for each in self.left) + stopped_mist
 
     @property
     def needed_mist(self) -> int:
@@ -63,7 +69,7 @@ class ScheduleStanding:
     @property
     def lacks_mist(self) -> int:
         """What the next execution lacks, even if those that run spend nothing more."""
-        coming_mist = sum(each.funds for each in self.running)
+        coming_mist = sum(each.funds for each in self.running if not is_stopped(each))
         return max(self.needed_mist - self.funds_mist - coming_mist, 0)
 
     @property

@@ -14,6 +14,7 @@ from nexus_tools.package import (
     ports_of,
 )
 from nexus_tools.package.move.workflows import schedule as calls
+from nexus_tools.package.move.workflows.execution import ExecutionRefunded
 from nexus_tools.package.move.workflows.schedule import (
     Order,
     Schedule,
@@ -273,6 +274,8 @@ class Schedules(ScheduleKeeping):
     async def cancel(self, schedule: Address) -> Sent:
         """Begin nothing more, and take back the funds and what executions left that have ended.
 
+        Executions that run go on, because they need their funds: cancel these before. Of those that
+        were cancelled or are late, all comes back that no invocation under way holds.
         The schedule is deleted with it, unless an execution still runs: `delete` does so
         afterwards. `back_mist` says what came back. Raises `schedule_unknown`, `not_owner` or
         `cancelled`.
@@ -281,7 +284,7 @@ class Schedules(ScheduleKeeping):
         left = await self._collect(builder, schedule)
         if not found.is_cancelled:
             calls.cancel(builder, self.deployment.workflows, schedule)
-        elif found.running and not left:
+        elif found.running and not builder.commands:
             raise NotNowError(
                 "cancelled",
                 f"the schedule {schedule} is cancelled, and"
@@ -298,7 +301,8 @@ class Schedules(ScheduleKeeping):
         refunds = [each.refund_mist for each in events if isinstance(each, ScheduleCancelled)]
         if refunds:  # what was collected before is in it
             return sum(refunds)
-        return sum(each.amount_mist for each in events if isinstance(each, ScheduleCollected))
+        left = (ScheduleCollected, ExecutionRefunded)
+        return sum(each.amount_mist for each in events if isinstance(each, left))
 
     async def delete(self, schedule: Address) -> Sent:
         """Delete a schedule that is cancelled, for its storage rebate.

@@ -28,8 +28,13 @@ _MAX_VERTICES = _MAX_BLOCKS = 2_048
 _MAX_EDGES = 32_768
 _MAX_GROUPS, _MAX_ENTRIES = 256, 128
 _MAX_OF_ONE = 32
+_ID_BYTES = 32
 _MAX_NAME_BYTES = 32
 
+# `dag::MAX_PAGE_BYTES`, for each page and for the rest of the workflow.
+_MAX_PAGE_BYTES = 64 * 1024
+# The FQN, the description, digests, counts and the sizes of pages.
+_HEAD_BYTES = MAX_DESCRIPTION_BYTES + 1_024
 # Sui's is 250 KiB (`max_move_object_size`); a field has its key besides.
 _MAX_OBJECT_BYTES = 250 * 1024 - 1_024
 
@@ -64,16 +69,18 @@ def check_written(plan: EncodedPlan, text: bytes, description: str) -> None:
     for group in plan.groups:
         _at_most(_MAX_ENTRIES, len(group.vertices), f"vertices in the group '{group.name}'")
         _check_name(group.name)
+    head = _ID_BYTES * len(plan.tools) + len(vector(Group.bcs).encode(plan.groups))
+    _at_most(_MAX_PAGE_BYTES - _HEAD_BYTES, head, "bytes in its tools and entry groups")
     for vertex in plan.vertices:
         _check_vertex(vertex)
     for block in plan.blocks:
         _check_block(block)
     for start in range(0, len(plan.vertices), PAGE):
         size = len(vector(Vertex.bcs).encode(plan.vertices[start : start + PAGE]))
-        _at_most(_MAX_OBJECT_BYTES, size, f"bytes in a page of {PAGE} vertices")
+        _at_most(_MAX_PAGE_BYTES, size, f"bytes in vertices {start} to {start + PAGE - 1}")
     for start in range(0, len(plan.blocks), PAGE):
         size = len(vector(Block.bcs).encode(plan.blocks[start : start + PAGE]))
-        _at_most(_MAX_OBJECT_BYTES, size, f"bytes in a page of {PAGE} regions and loops")
+        _at_most(_MAX_PAGE_BYTES, size, f"bytes in blocks {start} to {start + PAGE - 1}")
     for values in plan.defaults.values():
         _at_most(_MAX_OBJECT_BYTES, values.size(), "bytes in the default values of a vertex")
 

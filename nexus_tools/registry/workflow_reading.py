@@ -19,6 +19,7 @@ from nexus_tools.package.move.value import Ports
 from nexus_tools.package.move.workflows.dag import BlockPage, Chunk, Dag, Defaults, VertexPage
 from nexus_tools.package.move.workflows.plan import Block, Vertex
 from nexus_tools.registry.plan_encoding import encoded
+from nexus_tools.registry.plan_reading import PlanSizes
 from nexus_tools.registry.workflow_limits import (
     MAX_CHUNKS,
     MAX_DOCUMENT_BYTES,
@@ -38,7 +39,7 @@ Entry = TypeVar("Entry", Vertex, Block)
 class PublishedWorkflow:
     """A workflow on chain; `tools` are the ids of its tools, in the order of `fqns`.
 
-    `name` is the id of the name of which it is a version.
+    `name` is the id of the name of which it is a version; `sizes` are what reading it costs.
     """
 
     id: Address
@@ -48,6 +49,7 @@ class PublishedWorkflow:
     document: Document
     plan: Plan
     tools: tuple[Address, ...]
+    sizes: PlanSizes
 
     @property
     def fqns(self) -> tuple[str, ...]:
@@ -74,9 +76,15 @@ async def read_workflow(package: PackageClient, dag: Dag) -> PublishedWorkflow:
     if defaults != [*expected.defaults.values()]:
         raise _mismatch(dag, "it has other default values than its document")
     fqn = ToolFqn.parse(dag.fqn)
-    return PublishedWorkflow(
-        dag.id, fqn, dag.name, dag.description, found.document, found.plan, found.tools
-    )
+    terms = (dag.id, fqn, dag.name, dag.description)
+    return PublishedWorkflow(*terms, found.document, found.plan, found.tools, sizes_of(dag))
+
+
+def sizes_of(dag: Dag) -> PlanSizes:
+    """Return the bytes of a workflow that is published."""
+    vertex_pages = -(-dag.vertices // PAGE)
+    pages = dag.page_bytes
+    return PlanSizes(dag.head_bytes, pages[:vertex_pages], pages[vertex_pages:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,7 @@ class Workflows(PackageClient):
     async def _progress(self, wanted: Publication, dag: Dag) -> Progress:
         defaults = await written_defaults(self, dag, [*wanted.encoded.defaults])
         return Progress(
-            dag.chunks, len(dag.groups), defaults, dag.blocks, dag.vertices, dag.checked
+            dag.chunks, len(dag.groups), defaults, dag.blocks, dag.vertices, len(dag.page_bytes)
         )
 
     # --- Reading

@@ -10,7 +10,7 @@ BYTE_MIST, INPUT_BYTE_MIST = 7_600, 100
 MAX_PORTS_BYTES = 65_536
 MAX_READ_BYTES = 3 * MAX_PORTS_BYTES
 CLOSING_UNITS, CLOSING_MIST, MARGIN_MIST = 1_000, 520_000, 2_000_000
-STEP_UNITS, RECORD_BYTES = 900, 1_200
+STEP_UNITS, RECORD_BYTES = 1_000, 1_500
 """The gas units of what follows a closing, and the bytes that it rewrites."""
 READ_UNITS, REWRITE_UNITS, COVERED_BYTES = 40, 25, 1_000
 """Gas units for 1 000 bytes that are read or rewritten, and the bytes that other fees cover."""
@@ -61,8 +61,9 @@ class Fees:
 
     def attempt_mist(self, kind, max_outcome_bytes):
         """Return what an attempt of a tool of this kind prepays."""
-        read_mist = self.reading_mist(MAX_READ_BYTES) if kind.is_read else 0
-        return kind.gas_mist + self.settling_mist(max_outcome_bytes) + read_mist
+        more_mist = self.rewritten_mist(max_outcome_bytes)
+        more_mist += self.reading_mist(MAX_READ_BYTES) if kind.is_read else 0
+        return kind.gas_mist + self.settling_mist(max_outcome_bytes) + more_mist
 
 
 def hundredths_of(effort):

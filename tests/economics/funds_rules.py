@@ -90,17 +90,21 @@ class Needs:
 
 
 def estimate(plan, kinds, fees, *, max_outcome_bytes, max_steps):
-    """Return the `ExecutionCost` that an owner sees; `kinds` are by the FQNs of tools."""
+    """Return the `ExecutionCost` that an owner sees; `kinds` are by the FQNs of tools.
+
+    The workflows and the tools are so small that fees cover their reading.
+    """
+    texts = dict.fromkeys(("fqn", "url", "description", "input_schema", "output_schema"), "")
     tools = {
         fqn: SimpleNamespace(
             charge_mist=kind.gas_mist,
             requires_signed_outcome=kind.is_read and not kind.gas_mist,
-            definition=SimpleNamespace(function=kind.gas_mist or None),
+            definition=SimpleNamespace(function=kind.gas_mist or None, **texts),
         )
         for fqn, kind in kinds.items()
     }
     return execution_cost(
-        SimpleNamespace(plan=plan),
+        SimpleNamespace(plan=plan, sizes=SimpleNamespace(read_units=lambda *_: 0)),
         DEFAULT_GROUP,
         tools,
         SETTINGS,

@@ -1,7 +1,7 @@
 """The two laws over random executions of all strategies.
 
-Law 1, honesty pays best: settling earns a leader more than failing, and failing costs at most a few
-gas units. A leader that fails on purpose is paid for each attempt that the owner allowed.
+Law 1, honesty pays best: settling earns a leader more than failing, and failing costs it
+nothing. A leader that fails on purpose is paid for each attempt that the owner allowed.
 
 Law 2: a workflow, its tools and its owner cost a leader at most the first request, and a silent
 leader is paid for no closing.
@@ -27,11 +27,6 @@ from tests.economics.fee_rules import Fees, hundredths_of
 from tests.economics.gas_bounds import HEAVY_EFFORT, PROTOCOLS, margin_mist
 
 PRICES = (500, 1_000, 5_000)
-FAILING_UNITS = 100
-"""So many gas units may failing cost beyond what it pays, by the older rules of gas. Wide vertices
-come close: one with 31 ports costs 25 000 MIST more than it pays, at a gas price of 1 000."""
-DETAIL_MIST = 20_000
-"""What Sui keeps at most of storing a detail of 200 bytes."""
 REQUEST_UNITS = 1_500
 """More than the first request takes, which no fee pays."""
 REFUSING_UNITS = 300
@@ -114,7 +109,7 @@ def test_law_1_settling_pays_more_than_failing(price):
         settled, failed = margins[protocol, "settled"], margins[protocol, "failed"]
         assert min(settled) > 0
         assert min(settled) > max(failed)
-        assert min(failed) >= -FAILING_UNITS * price - DETAIL_MIST
+        assert min(failed) >= 0
 
 
 def test_law_1_no_leader_earns_more_than_an_honest_one(price):
@@ -178,12 +173,10 @@ def test_law_2_executions_cost_a_leader_at_most_the_first_request(price):
         if any(paid.effort > HEAVY_EFFORT for paid in payments):
             continue
         first, *others = payments
-        failed = sum(paid.closing == "failed" for paid in others)
         refused = sum(paid.refusals > 0 and not paid.is_closing for paid in others)
         for protocol in PROTOCOLS:
             assert margin_mist(protocol, first, price) > -REQUEST_UNITS * price - 500_000
-            allowed_mist = (FAILING_UNITS * price + DETAIL_MIST) * failed
-            allowed_mist += REFUSING_UNITS * price * refused
+            allowed_mist = REFUSING_UNITS * price * refused
             assert earned_mist(others, protocol, price) >= -allowed_mist, story.seed
 
 

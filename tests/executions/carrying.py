@@ -21,6 +21,7 @@ from nexus_tools.package.move.workflows.execution import (
     RunRefused,
 )
 from nexus_tools.registry.execution_records import ExecutionRecords
+from nexus_tools.registry.plan_reading import PlanSizes
 from nexus_tools.registry.publication import Progress, Publication, batches
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 from nexus_tools.sui.builder import TransactionBuilder
@@ -89,7 +90,8 @@ class Carrier:
         plan, registry = plan_of(document), self.deployment.tool_registry
         tools = tuple(tool_id(registry, ToolFqn.parse(tool)) for tool in publication.encoded.tools)
         name = name_id(registry, fqn.unversioned)
-        return PublishedWorkflow(published.dag, fqn, name, "", document, plan, tools)
+        sizes = PlanSizes(0, (0,), (0,))  # small enough for fees to cover
+        return PublishedWorkflow(published.dag, fqn, name, "", document, plan, tools, sizes)
 
     async def begin(self, workflow, **terms):
         """An execution of it that has begun: nothing is requested yet."""

@@ -80,9 +80,9 @@ async def test_why_a_run_was_refused_is_paid_to_the_byte(carrier):
 
 
 def refusal_fee_mist(settings, gas_price=1_000):
-    """What failing an attempt pays, whose records are 1 200 bytes."""
+    """What failing an attempt pays, whose records are 1 500 bytes."""
     gas_mist = settings.fee_gas_units * gas_price + settings.fee_storage_mist
-    return gas_mist + settings.fee_per_input_byte_mist * 1_200
+    return gas_mist + settings.fee_per_input_byte_mist * 1_500
 
 
 def exact(execution):

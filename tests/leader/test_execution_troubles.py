@@ -10,6 +10,7 @@ from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.package.move.workflows import dag as calls
 from nexus_tools.package.move.workflows import execution as moves
 from nexus_tools.registry import PublishedWorkflow, RequestRun, StepCommands
+from nexus_tools.registry.plan_reading import PlanSizes
 from nexus_tools.registry.publication import Progress, Publication
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolFqn
@@ -28,6 +29,7 @@ from tests.leader.test_leader_crash import CountingTool, process_of
 
 pytestmark = pytest.mark.anyio
 
+NO_SIZES = PlanSizes(0, (0,), ())
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 
@@ -157,8 +159,7 @@ async def test_a_retry_waits_for_its_time_and_an_execution_ends_with_its_own(wor
     leader = await world.new_leader()
     workflow = await world.publish(single(attempts=2, retry_after_ms=HOUR_MS))
     inputs = {"one": {"a": "no number", "b": 1}}
-    # Attempts after the first one may pay less than they cost.
-    async with world.running(leader, max_unpaid_gas_units=10_000):
+    async with world.running(leader):
         first = await world.begin(workflow, inputs)
         second = await world.begin(workflow, inputs, lasts_ms=30 * MINUTE_MS)
         for each in (first, second):
@@ -284,7 +285,7 @@ async def published(world, document, chunks):
     events = [each for each in world.parsed(sent) if isinstance(each, calls.DagPublished)]
     tools = tuple(dict.fromkeys(each.fqn for each in document.vertices))
     return PublishedWorkflow(
-        events[0].dag, wanted.fqn, events[0].name, "", document, wanted.plan, tools
+        events[0].dag, wanted.fqn, events[0].name, "", document, wanted.plan, tools, NO_SIZES
     )
 
 

@@ -239,8 +239,7 @@ async def test_an_edge_takes_why_a_run_failed(world, leader):
 async def test_a_run_is_tried_again_after_a_while(world, leader):
     retried = vertex("one", entry_ports=("a",), attempts=3, retry_after_ms=1_000)
     workflow = await world.publish(document((retried,), ()))
-    # Attempts after the first one may pay less than they cost.
-    async with world.running(leader, max_unpaid_gas_units=10_000):
+    async with world.running(leader):
         ended = await world.ended(await world.begin(workflow, {"one": {"a": "no number"}}))
     assert (ended.status, ended.steps) == ("terminated", 3)
 

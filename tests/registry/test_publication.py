@@ -49,6 +49,15 @@ CASES = {
     "bytes in its document": sums(
         *(f'v{number}.a = "{"x" * 70_000}"' for number in range(MAX_DOCUMENT_BYTES // 70_000 + 1))
     ),
+    "bytes in vertices 0 to 63, the chain takes 65536": sums(
+        *(f"> v{number // 31}.p{number % 31:02}{'x' * 29}" for number in range(64 * 31))
+    ),
+    "bytes in its tools and entry groups, the chain takes 60416": grouped(
+        *(
+            EntryGroup(f"group{number}", tuple(f"v{vertex}" for vertex in range(128)))
+            for number in range(240)
+        )
+    ),
     "bytes in the default values of a vertex": sums(
         *(f'one.p{number} = "{"x" * 30_000}"' for number in range(9))
     ),

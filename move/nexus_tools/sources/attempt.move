@@ -13,10 +13,11 @@ use nexus_tools::settling::Settling;
 
 // === Constants ===
 
-/// The bytes of execution, run and region that are rewritten when an attempt is closed.
-const RECORD_BYTES: u64 = 1_200;
+/// The bytes of execution, run, with up to 32 values, and region that are rewritten when an attempt
+/// is closed.
+const RECORD_BYTES: u64 = 1_500;
 /// The gas units that `advance` and the next request take beside the closing.
-const STEP_GAS_UNITS: u64 = 900;
+const STEP_GAS_UNITS: u64 = 1_000;
 /// A leader reads so many times `max_ports_bytes` at most: where the values are, where they are put
 /// together, and for the work that this is.
 const READ_FACTOR: u64 = 3;

@@ -146,6 +146,12 @@ public fun max_schema_bytes(self: &Definition): u64 {
     self.input_schema.length().max(self.output_schema.length())
 }
 
+/// The bytes of its texts, which whoever reads the tool reads.
+public fun size(self: &Definition): u64 {
+    self.fqn.length() + self.url.length() + self.description.length()
+        + self.input_schema.length() + self.output_schema.length()
+}
+
 // === Package functions ===
 
 /// Sets the URL. Aborts with `EUrlTooLong`.

@@ -28,9 +28,9 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 const COUNT: vector<u8> = b"xyz.example.count@1";
 const PAYMENT_MIST: u64 = 100_000_000;
 const PRICE_MIST: u64 = 5_000_000;
-/// 1 900 units at 1 000, 520 000, 1 200 bytes of records at 100, 1 000 000, and at 7 600 each 2 bytes of
+/// 2 000 units at 1 000, 520 000, 1 500 bytes of records at 100, 1 000 000, and at 7 600 each 2 bytes of
 /// `ok` and 11 of its ports.
-const FEE_MIST: u64 = 3_638_800;
+const FEE_MIST: u64 = 3_768_800;
 
 #[test]
 fun a_granted_permit_is_told_to_everybody() {
@@ -85,12 +85,12 @@ fun reading_inputs_is_bounded_and_paid_by_the_byte() {
 fun each_attempt_pays_its_closing_and_what_follows() {
     let mut runner = test_runner::start();
     runner.tx!(BOB, |_, leaders, _, ctx| {
-        // 1 000 units for closing and 900 for what follows at 1 000 MIST, 520 000 for storage, and
-        // 120 000 for the 1 200 bytes of the records; settling pays half of 2 000 000 more.
+        // 1 000 units for closing and 1 000 for what follows at 1 000 MIST, 520 000 for storage, and
+        // 150 000 for the 1 500 bytes of the records; settling pays half of 2 000 000 more.
         let (settle_mist, fail_mist) = attempt::fees_mist(leaders.settings(), ctx);
-        assert_eq!(fail_mist, 2_540_000);
-        assert_eq!(settle_mist, 3_540_000);
-        assert_eq!(attempt::record_bytes(), 1_200);
+        assert_eq!(fail_mist, 2_670_000);
+        assert_eq!(settle_mist, 3_670_000);
+        assert_eq!(attempt::record_bytes(), 1_500);
         assert_eq!(leaders.settings().fee_per_input_byte_mist(), 100);
     });
     runner.end();
@@ -105,10 +105,10 @@ fun reading_is_paid_to_who_settles() {
         on_chain_runner::count(&mut call);
         let before = invocation.payment_mist();
         call.close(invocation, leader, clock, ctx);
-        // 3 540 000 for settling, 400 000 for 10 000 bytes, and 7 600 for each of 2 + 13 bytes; the
+        // 3 670 000 for settling, 400 000 for 10 000 bytes, and 7 600 for each of 2 + 13 bytes; the
         // function has 7 of gas, which the leader gets, too.
         let paid_mist = before - invocation.payment_mist();
-        assert_eq!(paid_mist, 3_540_007 + 400_000 + 7_600 * (2 + invocation.state().ports().size()));
+        assert_eq!(paid_mist, 3_670_007 + 400_000 + 7_600 * (2 + invocation.state().ports().size()));
     });
     execution.delete();
     runner.end();

@@ -22,6 +22,7 @@ use nexus_tools::value::{Ports, Value};
 use nexus_workflows::dag_registry::DagRegistry;
 use nexus_workflows::plan::{Self, Block, Collect, Edge, Source, Vertex};
 use std::ascii;
+use std::bcs;
 use std::string::String;
 use sui::derived_object;
 use sui::dynamic_field as field;
@@ -46,7 +47,7 @@ const EWrongPage: u64 = 5;
 /// The plan names something that is not there, or a place to which the edge cannot lead.
 const EWrongPlan: u64 = 6;
 /// The plan goes beyond a limit: 2 048 vertices or blocks, blocks 8 deep, 256 entry groups of
-/// 128 vertices, attempts 90 days apart.
+/// 128 vertices, attempts 90 days apart, 64 KiB in a page, or in the workflow without its pages.
 const ETooLarge: u64 = 7;
 /// A page was not checked since the last addition: `check` each of them first.
 const ENotChecked: u64 = 8;
@@ -65,6 +66,15 @@ const MAX_GROUPS: u64 = 256;
 /// A path has a number for each block.
 const MAX_DEPTH: u64 = 8;
 const MAX_DESCRIPTION_BYTES: u64 = 4_096;
+/// A step of an execution reads the workflow, and the pages of all vertices and blocks that it meets.
+const MAX_PAGE_BYTES: u64 = 65_536;
+/// The thousandths of gas units that reading a byte of the workflow takes, and of a page, and the gas
+/// units of both that fees cover.
+const HEAD_BYTE_GAS: u64 = 15;
+const PAGE_BYTE_GAS: u64 = 3;
+const COVERED_GAS_UNITS: u64 = 30;
+/// Among the bits that stand for pages, that of the first page of blocks.
+const BLOCK_PAGE_BIT: u64 = 32;
 /// An execution lasts 90 days at most.
 const MAX_RETRY_AFTER_MS: u64 = 7_776_000_000;
 
@@ -99,8 +109,10 @@ public struct Dag has key {
     groups: vector<Group>,
     vertices: u64,
     blocks: u64,
-    /// How many pages of vertices, and then of blocks, are checked.
-    checked: u64,
+    /// The bytes of the pages of vertices, and then of blocks, that are checked.
+    page_bytes: vector<u64>,
+    /// The bytes of all but the pages, once it is published.
+    head_bytes: u64,
     /// With which its runs are carried.
     permit: Permit,
 }
@@ -171,7 +183,8 @@ public fun draft_version(
         groups: vector[],
         vertices: 0,
         blocks: 0,
-        checked: 0,
+        page_bytes: vector[],
+        head_bytes: 0,
         permit: registry.permit(),
     }
 }
@@ -185,7 +198,7 @@ public fun add_chunk(self: &mut Dag, chunk: vector<u8>) {
 /// Adds an entry group. Aborts with `ETooLarge`.
 public fun add_group(self: &mut Dag, name: ascii::String, vertices: vector<u16>) {
     assert!(vertices.length() <= MAX_ENTRIES && self.groups.length() < MAX_GROUPS, ETooLarge);
-    self.checked = 0;
+    self.page_bytes = vector[];
     self.groups.push_back(Group { name, vertices });
 }
 
@@ -215,7 +228,7 @@ public fun add_blocks(
     assert!(self.blocks % PAGE == 0 && self.vertices == 0, EWrongPage);
     assert!(0 < n && n <= PAGE, EWrongPage);
     assert!(self.blocks + n <= MAX_BLOCKS, ETooLarge);
-    self.checked = 0;
+    self.page_bytes = vector[];
     let mut page = vector[];
     n.do!(|i| {
         assert!(needs[i].length() == needed_ports[i].length(), ELengthMismatch);
@@ -265,7 +278,7 @@ public fun add_vertices(
     assert!(n == parallel.length() && n == terminates.length(), ELengthMismatch);
     assert!(self.vertices % PAGE == 0 && 0 < n && n <= PAGE, EWrongPage);
     assert!(self.vertices + n <= MAX_VERTICES, ETooLarge);
-    self.checked = 0;
+    self.page_bytes = vector[];
     let page = vector::tabulate!(n, |i| {
         assert!((tools[i] as u64) < self.tools.length(), EWrongPlan);
         assert!(attempts[i] > 0 && parallel[i] > 0, EWrongPlan);
@@ -342,19 +355,22 @@ public fun keep(self: Dag, ctx: &TxContext) { transfer::transfer(self, ctx.sende
 
 /// Checks a page of vertices or, after them, of blocks, once all is there, one after the other:
 /// what it names exists, and what it says of the ways of values can be followed from
-/// everywhere. So a step of an execution finds whatever it looks for. Aborts with `EWrongPage`
-/// or `EWrongPlan`.
+/// everywhere. So a step of an execution finds whatever it looks for. Aborts with `EWrongPage`,
+/// `EWrongPlan` or `ETooLarge`.
 public fun check(self: &mut Dag, page: u64) {
     let vertex_pages = pages(self.vertices);
-    assert!(page == self.checked && page < vertex_pages + pages(self.blocks), EWrongPage);
-    if (page < vertex_pages) self.check_vertices(page) else self.check_blocks(page - vertex_pages);
-    self.checked = page + 1;
+    let is_next = page == self.page_bytes.length();
+    assert!(is_next && page < vertex_pages + pages(self.blocks), EWrongPage);
+    let bytes = if (page < vertex_pages) self.check_vertices(page)
+    else self.check_blocks(page - vertex_pages);
+    self.page_bytes.push_back(bytes);
 }
 
-/// Publishes the workflow: it never changes again. Aborts with `ENotChecked`.
-public fun publish(self: Dag, ctx: &TxContext) {
+/// Publishes the workflow: it never changes again. Aborts with `ENotChecked` or `ETooLarge`.
+public fun publish(mut self: Dag, ctx: &TxContext) {
     let pages = pages(self.vertices) + pages(self.blocks);
-    assert!(self.vertices > 0 && self.checked == pages, ENotChecked);
+    assert!(self.vertices > 0 && self.page_bytes.length() == pages, ENotChecked);
+    self.head_bytes = size(&self);
     event::emit(DagPublished {
         dag: object::id(&self),
         fqn: self.fqn,
@@ -415,10 +431,40 @@ public(package) fun default_bytes(self: &Dag, number: u16): u64 {
     values.size()
 }
 
+/// The page of a vertex, as a bit.
+public(package) fun vertex_page(number: u16): u64 { 1 << (((number as u64) / PAGE) as u8) }
+
+/// The page of a block, as a bit.
+public(package) fun block_page(number: u16): u64 {
+    1 << ((BLOCK_PAGE_BIT + (number as u64) / PAGE) as u8)
+}
+
+/// All pages, as bits.
+public(package) fun all_pages(): u64 { 0xFFFF_FFFF_FFFF_FFFF }
+
+/// The gas units of a transaction that reads the workflow and these pages, beyond those that fees
+/// cover. Sui reads a page once, and takes as much for it however often it is looked at.
+public(package) fun read_units(self: &Dag, read: u64): u64 {
+    let (mut thousandths, vertex_pages) = (HEAD_BYTE_GAS * self.head_bytes, pages(self.vertices));
+    self.page_bytes.length().do!(|i| {
+        let bit = if (i < vertex_pages) i else BLOCK_PAGE_BIT + i - vertex_pages;
+        let is_read = read & (1 << (bit as u8)) > 0;
+        if (is_read) thousandths = thousandths + PAGE_BYTE_GAS * self.page_bytes[i];
+    });
+    (thousandths / 1_000).max(COVERED_GAS_UNITS) - COVERED_GAS_UNITS
+}
+
 // === Private functions: pages ===
 
 /// How many pages so many entries take.
 fun pages(entries: u64): u64 { entries.divide_and_round_up(PAGE) }
+
+/// The bytes of a page, or of a workflow without its pages. Aborts with `ETooLarge`.
+fun size<T>(value: &T): u64 {
+    let bytes = bcs::to_bytes(value).length();
+    assert!(bytes <= MAX_PAGE_BYTES, ETooLarge);
+    bytes
+}
 
 /// A page to which something is added: all of them are to be checked afterwards.
 fun page_mut<Key: copy + drop + store, Entry: store>(
@@ -426,7 +472,7 @@ fun page_mut<Key: copy + drop + store, Entry: store>(
     key: Key,
 ): &mut vector<Entry> {
     assert!(field::exists_(&self.id, key), EWrongPage);
-    self.checked = 0;
+    self.page_bytes = vector[];
     field::borrow_mut(&mut self.id, key)
 }
 
@@ -454,8 +500,10 @@ fun innermost_region(self: &Dag, blocks: &vector<u16>, page: &vector<Block>): Op
 
 // === Private functions: checking vertices ===
 
-fun check_vertices(self: &Dag, page: u64) {
+/// Checks a page, and gives its bytes.
+fun check_vertices(self: &Dag, page: u64): u64 {
     let vertices: &vector<Vertex> = field::borrow(&self.id, VertexPage(page));
+    let bytes = size(vertices);
     self.groups.length().do!(|group| self.groups[group].vertices.do_ref!(|number| {
         let number = *number as u64;
         assert!(number < self.vertices, EWrongPlan);
@@ -463,6 +511,7 @@ fun check_vertices(self: &Dag, page: u64) {
         assert!(!is_here || vertices[number % PAGE].is_in_group(group as u8), EWrongPlan);
     }));
     vertices.length().do!(|i| self.check_vertex((page * PAGE + i) as u16, &vertices[i]));
+    bytes
 }
 
 fun check_vertex(self: &Dag, number: u16, vertex: &Vertex) {
@@ -601,8 +650,10 @@ fun is_in_loop(self: &Dag, blocks: &vector<u16>): bool {
 
 // === Private functions: checking blocks ===
 
-fun check_blocks(self: &Dag, page: u64) {
+/// Checks a page, and gives its bytes.
+fun check_blocks(self: &Dag, page: u64): u64 {
     let blocks: &vector<Block> = field::borrow(&self.id, BlockPage(page));
+    let bytes = size(blocks);
     blocks.length().do!(|i| {
         let (number, block) = ((page * PAGE + i) as u16, &blocks[i]);
         block.needs().do_ref!(|need| {
@@ -611,6 +662,7 @@ fun check_blocks(self: &Dag, page: u64) {
         });
         if (block.is_region()) self.check_region(number, block) else self.check_loop(number, block);
     });
+    bytes
 }
 
 fun check_region(self: &Dag, number: u16, block: &Block) {

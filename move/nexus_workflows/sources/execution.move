@@ -18,7 +18,7 @@
 /// `advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no
 /// setting: funds are never locked in. What is left in the end is removed by `cleaning`.
 ///
-/// A schedule may have begun it: what is left of its funds is then kept until that collects it.
+/// A schedule may have begun it: that collects its funds as soon as it goes on no more.
 module nexus_workflows::execution;
 
 use nexus_tools::attempt;
@@ -163,7 +163,8 @@ public struct ExecutionStopped has copy, drop {
     status: String,
 }
 
-/// Funds of an execution that goes on no more went back to its owner before it has ended.
+/// Funds of an execution that goes on no more went back to its owner, or its schedule, before it has
+/// ended.
 public struct ExecutionRefunded has copy, drop {
     execution: ID,
     owner: address,
@@ -245,6 +246,7 @@ public fun begin(
     // The owner stored what there is.
     self.walks.records_mut().take_bytes();
     self.walks.records_mut().take_effort();
+    self.walks.records_mut().take_pages();
     self.finish(clock);
     self
 }
@@ -295,11 +297,12 @@ public fun request(
     self.authorize(dag, tool, leader, vertex, ctx);
     let (run, now_ms) = (run::new(vertex, path), clock.timestamp_ms());
     if (self.is_late(clock) || !self.walks.can_take(run, now_ms)) return false;
+    let read_mist = terms::request_read_mist(dag, tool, vertex, ctx);
     let needed_mist = self.terms().requests_mist(dag, tool, vertex, self.steps, 1, ctx);
-    if (self.is_short(needed_mist, 0)) return false;
+    if (self.is_short(needed_mist + read_mist, 0)) return false;
     self.walks.take(run);
     self.invoke(dag, tool, run, clock, ctx);
-    self.pay_worker(0, ctx);
+    self.pay_worker(dag, terms::tool_mist(tool, ctx), ctx);
     self.finish(clock);
     true
 }
@@ -325,15 +328,16 @@ public fun request_iterations(
     let ready = self.walks.iterations(dag, vertex, &path);
     let mut count = ready.min(limit).min(MAX_ITERATIONS).min(steps);
     if (count == 0) return 0;
+    let read_mist = terms::request_read_mist(dag, tool, vertex, ctx);
     let needed_mist = self.terms().requests_mist(dag, tool, vertex, self.steps, 1, ctx);
-    if (self.is_short(needed_mist, 0)) return 0;
-    let funds_mist = self.funds.value();
+    if (self.is_short(needed_mist + read_mist, 0)) return 0;
+    let funds_mist = self.funds.value() - read_mist;
     while (self.terms().requests_mist(dag, tool, vertex, self.steps, count, ctx) > funds_mist) {
         count = count / 2;
     };
     let runs = self.walks.take_iterations(dag, vertex, path, count);
     runs.do_ref!(|run| self.invoke(dag, tool, *run, clock, ctx));
-    self.pay_worker(0, ctx);
+    self.pay_worker(dag, terms::tool_mist(tool, ctx), ctx);
     self.finish(clock);
     runs.length()
 }
@@ -360,6 +364,7 @@ public fun advance(
     };
     let is_settled = invocation.state().is_settled();
     let variant = if (is_settled) option::some(invocation.state().variant()) else option::none();
+    self.walks.read_edges(dag, &run, &variant);
     let rewritten_mist = self.terms().rewritten_mist(invocation.state().bytes(), ctx);
     let needed_mist = self.terms().stored_mist(walks::most_bytes(dag, &run, &variant))
         + rewritten_mist + terms::worked_mist(walks::least_effort(dag, &run, &variant), ctx);
@@ -373,7 +378,7 @@ public fun advance(
     } else {
         self.walks.fail(dag, run, invocation.state().reason(), true, now_ms, &mut change);
     };
-    self.pay_worker(rewritten_mist, ctx);
+    self.pay_worker(dag, rewritten_mist, ctx);
     let execution = object::id(self);
     event::emit(ExecutionAdvanced { execution, invocation: id, run, change });
     self.finish(clock);
@@ -396,12 +401,13 @@ public fun gather(
     let is_left = self.walks.records().knows(instance)
         && self.walks.records().at(instance).is_left();
     if (!is_left || self.walks.is_ending()) return false;
+    self.walks.read_collects(dag, region);
     let needed_mist = self.terms().stored_mist(walks::most_gathered_bytes(dag, region))
         + terms::worked_mist(walks::least_gathered_effort(dag, region), ctx);
     if (self.is_short(needed_mist, 0)) return false;
     let mut change = walks::no_change();
     self.walks.gather(dag, instance, &mut change);
-    self.pay_worker(0, ctx);
+    self.pay_worker(dag, 0, ctx);
     event::emit(RegionGathered { execution: object::id(self), region: instance, change });
     self.finish(clock);
     true
@@ -503,8 +509,8 @@ public(package) fun consent(
     )
 }
 
-/// Begins an execution for a schedule, shares it, and gives its id and the bytes that this
-/// stored, but for the terms and the entry values.
+/// Begins an execution for a schedule, shares it, and gives its id, the bytes that this stored, but
+/// for the terms and the entry values, and the gas units of reading the workflow.
 public(package) fun begin_scheduled(
     dag: &Dag,
     group: u8,
@@ -516,28 +522,38 @@ public(package) fun begin_scheduled(
     values: &vector<Ports>,
     clock: &Clock,
     ctx: &mut TxContext,
-): (ID, u64) {
+): (ID, u64, u64) {
     let mut self = new(dag, group, owner, option::some(schedule), terms, funds, ctx);
     vertices.zip_do_ref!(values, |vertex, ports| self.add_entry(*vertex, *ports));
     let records_bytes = self.walks.records_mut().take_bytes();
     self.walks.records_mut().take_effort();
+    let read_units = dag.read_units(self.walks.records_mut().take_pages());
     self.finish(clock);
     let (id, bytes) = (object::id(&self), OBJECT_BYTES + bcs::to_bytes(&self).length());
     self.share();
-    (id, bytes + records_bytes)
+    (id, bytes + records_bytes, read_units)
 }
 
-/// Whether it has ended, and what is left of it is the schedule's and was not collected.
+/// Whether it goes on no more, and what is left of it is the schedule's and was not collected.
 public(package) fun is_left_to(self: &Execution, schedule: ID): bool {
-    self.is_ended() && self.schedule == option::some(schedule)
+    (self.is_ended() || self.walks.is_ending()) && self.schedule == option::some(schedule)
 }
 
-/// Takes what is left, once; how it ended, and when it did so at the latest, whoever said so
-/// when.
-public(package) fun collect(self: &mut Execution): (Balance<SUI>, String, u64) {
+/// Takes all funds that no invocation under way holds.
+public(package) fun take_left(self: &mut Execution): Balance<SUI> {
+    let (execution, owner, amount_mist) = (object::id(self), self.owner, self.funds.value());
+    if (!self.is_ended() && amount_mist > 0) {
+        event::emit(ExecutionRefunded { execution, owner, amount_mist });
+    };
+    self.funds.withdraw_all()
+}
+
+/// Leaves the schedule that it has ended for, once; how it ended, and when it did so at the latest,
+/// whoever said so when.
+public(package) fun collect(self: &mut Execution): (String, u64) {
     self.schedule = option::none();
     let ended_at_ms = (*self.ended_at_ms.borrow()).min(self.terms().deadline_ms());
-    (self.funds.withdraw_all(), self.walks.status(), ended_at_ms)
+    (self.walks.status(), ended_at_ms)
 }
 
 // === Package functions: cleaning up ===
@@ -668,6 +684,7 @@ fun invoke(
     ctx: &mut TxContext,
 ) {
     self.steps = self.steps + 1;
+    self.walks.records_mut().read_vertex(run.vertex());
     self.walks.records_mut().work(records::request_effort());
     let number = dag.vertex(run.vertex()).tool();
     let refusal = self.terms().refusal(tool, number, self.steps);
@@ -739,12 +756,14 @@ fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
     true
 }
 
-/// Pays the sender what it stored, computed and rewrote; at an early end, what is there of it.
-fun pay_worker(self: &mut Execution, rewritten_mist: u64, ctx: &TxContext) {
+/// Pays the sender what it stored, computed and read of the workflow, and more for what it read or
+/// rewrote besides; at an early end, what is there of it.
+fun pay_worker(self: &mut Execution, dag: &Dag, more_mist: u64, ctx: &TxContext) {
     let records = self.walks.records_mut();
-    let (bytes, effort) = (records.take_bytes(), records.take_effort());
+    let (bytes, effort, pages) = (records.take_bytes(), records.take_effort(), records.take_pages());
     let stored_mist = self.terms().stored_mist(bytes);
-    let due_mist = stored_mist + terms::worked_mist(effort, ctx) + rewritten_mist;
+    let due_mist = stored_mist + terms::worked_mist(effort, ctx) + terms::read_mist(dag, pages, ctx)
+        + more_mist;
     let funds_mist = self.funds.value();
     let paid_mist = if (self.walks.is_ending()) due_mist.min(funds_mist) else due_mist;
     assert!(paid_mist <= funds_mist, EFundsShort);
@@ -784,10 +803,7 @@ fun finish(self: &mut Execution, clock: &Clock) {
 
 /// Pays the owner back what an execution does not need any more that has not ended.
 fun refund(self: &mut Execution) {
-    let (execution, owner, amount_mist) = (object::id(self), self.owner, self.funds.value());
-    if (amount_mist == 0 || self.schedule.is_some()) return;
-    event::emit(ExecutionRefunded { execution, owner, amount_mist });
-    payment::pay(self.funds.withdraw_all(), owner);
+    if (self.schedule.is_none()) payment::pay(self.take_left(), self.owner);
 }
 
 #[test_only]

@@ -18,7 +18,7 @@ use nexus_tools::run::Run;
 use nexus_tools::signed_outcome;
 use nexus_tools::tool::Tool;
 use nexus_tools::value::{Self, Ports, Value};
-use nexus_workflows::dag::Dag;
+use nexus_workflows::dag::{Self, Dag};
 use nexus_workflows::execution::Execution;
 use nexus_workflows::records::{Self, Instance, Records, RunRecord};
 use nexus_workflows::walks;
@@ -52,6 +52,8 @@ const ITERATION_BYTES: u64 = 1_600;
 /// together one by one.
 const ELEMENT_BYTES: u64 = 300;
 const JOINED_BYTES: u64 = 50;
+/// What counts for a gas unit of reading the workflow.
+const UNIT_BYTES: u64 = 25;
 
 // === Structs ===
 
@@ -65,6 +67,8 @@ public struct Inputs {
     /// What is to be loaded for ports, and for elements of lists.
     pending: vector<Pending>,
     elements: vector<Pending>,
+    /// The pages of the workflow that are read, as bits.
+    pages: u64,
     /// What was read, and the most that may be.
     read_bytes: u64,
     max_read_bytes: u64,
@@ -116,6 +120,8 @@ public fun of(execution: &Execution, dag: &Dag, invocation: &Invocation): Inputs
         let name = ports[i].name();
         if (!is_order_only(&name)) self.find(execution, dag, &run, i as u8, name);
     });
+    let units = dag.read_units(self.pages | dag::vertex_page(run.vertex()));
+    self.count(UNIT_BYTES * units);
     self
 }
 
@@ -216,6 +222,7 @@ fun none(invocation: ID, max_read_bytes: u64): Inputs {
         lists: vector[],
         pending: vector[],
         elements: vector[],
+        pages: 0,
         read_bytes: 0,
         max_read_bytes,
     }
@@ -246,10 +253,13 @@ fun find(
     self.names.push_back(name);
     let (from, gathered) = (source.run(), source.gathered());
     let value = if (from.is_some()) {
-        let record = records.of(from.destroy_some());
+        let from = from.destroy_some();
+        self.pages = self.pages | dag::vertex_page(from.vertex());
+        let record = records.of(from);
         self.refer(record, source.port(), source.element(), place)
     } else if (gathered.is_some()) {
         let region = gathered.destroy_some();
+        self.pages = self.pages | dag::block_page(region.block());
         self.list(records, dag, &region, run.vertex(), port, place);
         option::none()
     } else {
@@ -294,6 +304,7 @@ fun list(
     let mut elements = vector[];
     let list = option::some(self.lists.length());
     let outlets = outlets(dag, region, vertex, input);
+    outlets.do_ref!(|each| self.pages = self.pages | dag::vertex_page(each.vertex));
     let is_marked = dag.block(region.block()).gathered_from(vertex, input).length() > 1;
     records.at(*region).iterations().do!(|iteration| {
         self.count(ITERATION_BYTES);

@@ -7,7 +7,7 @@
 module nexus_workflows::records;
 
 use nexus_tools::run::{Self, Run};
-use nexus_workflows::dag::Dag;
+use nexus_workflows::dag::{Self, Dag};
 use nexus_workflows::plan::{Self, Edge, Vertex};
 use std::ascii::{Self, String};
 use sui::dynamic_field as field;
@@ -58,10 +58,11 @@ const MAX_DEPTH: u64 = 8;
 public struct Records has store {
     id: UID,
     length: u64,
-    /// What was written since `take_bytes`, and what was done since `take_effort`: somebody has to
-    /// be paid for it.
+    /// What was written since `take_bytes`, what was done since `take_effort`, and the pages that were
+    /// read since `take_pages`, as bits: somebody has to be paid for it.
     bytes: u64,
     effort: u64,
+    pages: u64,
 }
 
 /// An instance of a block, with the path around it, and the key of its record.
@@ -208,7 +209,7 @@ public(package) fun prefix(path: &vector<u32>, length: u64): vector<u32> {
 
 /// No records.
 public(package) fun none(ctx: &mut TxContext): Records {
-    Records { id: object::new(ctx), length: 0, bytes: 0, effort: 0 }
+    Records { id: object::new(ctx), length: 0, bytes: 0, effort: 0, pages: 0 }
 }
 
 /// How many there are.
@@ -232,6 +233,23 @@ public(package) fun take_effort(self: &mut Records): u64 {
     let effort = self.effort;
     self.effort = 0;
     effort
+}
+
+/// Notes that the page of a vertex is read.
+public(package) fun read_vertex(self: &mut Records, number: u16) {
+    self.pages = self.pages | dag::vertex_page(number);
+}
+
+/// Notes that the page of a block is read.
+public(package) fun read_block(self: &mut Records, number: u16) {
+    self.pages = self.pages | dag::block_page(number);
+}
+
+/// The pages that were read since.
+public(package) fun take_pages(self: &mut Records): u64 {
+    let pages = self.pages;
+    self.pages = 0;
+    pages
 }
 
 /// Removes the record of a run; false if there is none.
@@ -357,6 +375,7 @@ public(package) fun close(self: &mut RunRecord) { self.phase = CLOSED }
 /// What the ports of a run have; see `Records.served` and `Records.begins` in
 /// `workflow/records.py`.
 public(package) fun look(self: &mut Records, dag: &Dag, run: &Run, group: u8): Look {
+    self.read_vertex(run.vertex());
     let vertex = dag.vertex(run.vertex());
     let (ports, blocks, region) = (vertex.ports(), vertex.blocks(), vertex.region());
     let n = ports.length();
@@ -599,6 +618,7 @@ public(package) fun is_inside_open(
     let mut depth = 0;
     while (depth < blocks.length()) {
         let key = around(blocks, depth, path);
+        self.read_block(key.block);
         let is_open = if (dag.block(key.block).is_region()) {
             self.knows(key) && self.at(key).was_opened()
         } else {
@@ -612,6 +632,7 @@ public(package) fun is_inside_open(
 
 /// Whether an instance of a block has all that it needs.
 public(package) fun has_needs(self: &mut Records, dag: &Dag, instance: &Instance): bool {
+    self.read_block(instance.block);
     let block = dag.block(instance.block);
     block.needs().all!(|need| {
         let (vertex, port) = (need.vertex(), need.port());
@@ -681,6 +702,7 @@ fun is_scoped(
     path: &vector<u32>,
     is_static: bool,
 ): bool {
+    self.read_vertex(number);
     let blocks = dag.vertex(number).blocks();
     let mut depth = 0;
     while (depth < blocks.length() && depth <= path.length()) {

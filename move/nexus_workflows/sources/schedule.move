@@ -24,7 +24,7 @@ use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::LeaderRegistry;
 use nexus_tools::payment;
 use nexus_tools::value::Ports;
-use nexus_workflows::dag::Dag;
+use nexus_workflows::dag::{Self, Dag};
 use nexus_workflows::execution::{Self, Execution};
 use nexus_workflows::terms::Terms;
 use nexus_workflows::timing::{Self, Due, Timing};
@@ -92,7 +92,7 @@ const MAX_ENTRIES: u64 = 32;
 /// The gas units of computation of a transaction that collects an execution and begins one, those
 /// of another one in the same transaction, those for each run and each entry value, and in how
 /// many bytes of these there is one more.
-const GAS_UNITS: u64 = 1_100;
+const GAS_UNITS: u64 = 1_150;
 const FURTHER_GAS_UNITS: u64 = 150;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;
@@ -433,15 +433,18 @@ public fun trigger_by_event(
 }
 
 /// Takes back what an execution left that has ended; anyone may. What was planned while it ran
-/// is skipped, unless executions overlap. Does nothing and returns false if it is none of this
-/// schedule, has not ended, or was collected before. Of a schedule that is cancelled, the owner
-/// gets it.
+/// is skipped, unless executions overlap. Of one that goes on no more but has not ended, it takes all
+/// that no invocation under way holds, and what these leave when called again. Does nothing and
+/// returns false if it is none of this schedule, goes on, or was collected before. Of a schedule that
+/// is cancelled, the owner gets it.
 public fun collect(self: &mut Schedule, execution: &mut Execution): bool {
     let schedule = object::id(self);
     if (!execution.is_left_to(schedule)) return false;
-    let (funds, status, ended_at_ms) = execution.collect();
+    let funds = execution.take_left();
     let amount_mist = funds.value();
     if (self.is_cancelled) payment::pay(funds, self.owner) else { self.funds.join(funds); };
+    if (!execution.is_ended()) return amount_mist > 0;
+    let (status, ended_at_ms) = execution.collect();
     self.running = self.running - 1;
     let skipped = self.skip(ended_at_ms);
     self.count(&status);
@@ -638,10 +641,10 @@ fun begin(
     let (now_ms, schedule) = (clock.timestamp_ms(), object::id(self));
     let order: &Order = field::borrow(&self.id, OrderKey());
     let most_stored_mist = order.terms.stored_mist(order.most_bytes(dag));
-    let most_fee_mist = order.fee_mist(dag, GAS_UNITS, ctx);
+    let most_fee_mist = order.fee_mist(dag, GAS_UNITS + dag.read_units(dag::all_pages()), ctx);
     let needed_mist = order.each_mist + most_fee_mist + most_stored_mist;
     if (self.funds.value() < needed_mist) return false;
-    let (execution, bytes) = execution::begin_scheduled(
+    let (execution, bytes, read_units) = execution::begin_scheduled(
         dag,
         order.group,
         self.owner,
@@ -654,7 +657,7 @@ fun begin(
         ctx,
     );
     let base_units = if (is_first_created(execution, ctx)) GAS_UNITS else FURTHER_GAS_UNITS;
-    let fee_mist = order.fee_mist(dag, base_units, ctx);
+    let fee_mist = order.fee_mist(dag, base_units + read_units, ctx);
     let cursor_bytes = if (cursor.is_some() && self.cursor.is_none()) CURSOR_BYTES else 0;
     let stored_mist = order.terms.stored_mist(bytes + order.bytes() + cursor_bytes);
     let today = timing::day(now_ms);

@@ -6,7 +6,7 @@ use nexus_tools::leader_registry::LeaderSettings;
 use nexus_tools::run;
 use nexus_tools::settling;
 use nexus_tools::tool::Tool;
-use nexus_workflows::dag::Dag;
+use nexus_workflows::dag::{Self, Dag};
 use nexus_workflows::dag_registry;
 use nexus_workflows::records;
 use nexus_workflows::walks;
@@ -21,6 +21,10 @@ const INVOCATION_BYTES: u64 = 1_600;
 /// 1 000 more takes.
 const COVERED_BYTES: u64 = 1_000;
 const REWRITE_GAS_UNITS: u64 = 25;
+/// The bytes of a tool's definition for whose reading the effort of a request is enough, and the gas
+/// units that reading 1 000 more takes.
+const COVERED_TOOL_BYTES: u64 = 1_000;
+const TOOL_GAS_UNITS: u64 = 15;
 /// Gas gets dearer the longer a transaction runs. So the effort of a step costs so many hundredths of
 /// a gas unit, and beyond each of these bounds so many more.
 const EFFORTS: vector<u64> = vector[0, 2_000, 3_200, 5_000, 8_000, 12_000];
@@ -140,10 +144,12 @@ public(package) fun requests_mist(
 }
 
 /// What an attempt costs at most: the tool's price, the leader's fees, with the most that it may
-/// read, and the largest outcome.
+/// read, and the largest outcome, which `advance` rewrites. So that is covered even if the owner
+/// cancels.
 public(package) fun cost_mist(self: &Terms, attempt: &Attempt, tool: &Tool, ctx: &TxContext): u64 {
     let (settle_fee_mist, _) = attempt::fees_mist(&self.settings, ctx);
-    let outcome_mist = self.stored_mist(self.max_outcome_bytes);
+    let outcome_mist = self.stored_mist(self.max_outcome_bytes)
+        + self.rewritten_mist(self.max_outcome_bytes, ctx);
     tool.charge_mist() + settle_fee_mist + attempt.max_read_mist() + outcome_mist
 }
 
@@ -171,6 +177,25 @@ public(package) fun rewritten_mist(self: &Terms, bytes: u64, ctx: &TxContext): u
     let bytes = bytes.max(COVERED_BYTES) - COVERED_BYTES;
     let gas_mist = bytes * REWRITE_GAS_UNITS * ctx.reference_gas_price() / 1_000;
     bytes * self.settings.fee_per_input_byte_mist() + gas_mist
+}
+
+/// What a worker gets for reading the workflow, and pages of it.
+public(package) fun read_mist(dag: &Dag, pages: u64, ctx: &TxContext): u64 {
+    dag.read_units(pages) * ctx.reference_gas_price()
+}
+
+/// The same for requests of a vertex, with its tool.
+public(package) fun request_read_mist(dag: &Dag, tool: &Tool, vertex: u16, ctx: &TxContext): u64 {
+    let mut pages = dag::vertex_page(vertex);
+    let (blocks, region) = (dag.vertex(vertex).blocks(), dag.vertex(vertex).region());
+    region.do!(|depth| pages = pages | dag::block_page(blocks[depth as u64]));
+    read_mist(dag, pages, ctx) + tool_mist(tool, ctx)
+}
+
+/// What a worker gets for reading a tool to request runs of it.
+public(package) fun tool_mist(tool: &Tool, ctx: &TxContext): u64 {
+    let bytes = tool.definition().size().max(COVERED_TOOL_BYTES) - COVERED_TOOL_BYTES;
+    bytes * TOOL_GAS_UNITS * ctx.reference_gas_price() / 1_000
 }
 
 /// The bytes that they take in an object.

@@ -116,6 +116,7 @@ public(package) fun take_iterations(
     let vertex = dag.vertex(number);
     let cursor = cursor_of(dag, vertex, number).destroy_some();
     let block = vertex.blocks()[vertex.region().destroy_some() as u64];
+    self.records.read_block(block);
     let first = self.records.at_mut(records::instance(block, path)).take_next(cursor, count);
     self.under_way = self.under_way + (count as u32);
     vector::tabulate!(count, |i| {
@@ -255,6 +256,27 @@ public(package) fun least_effort(dag: &Dag, run: &Run, variant: &Option<String>)
     records::edges_effort(dag.vertex(run.vertex()).edges(&variant).length())
 }
 
+/// Notes the pages that are read to find what closing a run may write, with a variant or without.
+public(package) fun read_edges(self: &mut Walks, dag: &Dag, run: &Run, variant: &Option<String>) {
+    let vertex = dag.vertex(run.vertex());
+    let failure = err_eval();
+    self.records.read_vertex(run.vertex());
+    vertex.variants().do_ref!(|each| {
+        let name = each.name();
+        if (name == failure || variant.contains(&name)) each.edges().do_ref!(|edge| {
+            edge.scope().do!(|block| self.records.read_block(block));
+        });
+    });
+}
+
+/// Notes the pages that are read to find what gathering a region may write.
+public(package) fun read_collects(self: &mut Walks, dag: &Dag, region: u16) {
+    self.records.read_block(region);
+    dag.block(region).collects().do_ref!(|each| {
+        each.edge().scope().do!(|block| self.records.read_block(block));
+    });
+}
+
 /// The most bytes that gathering a region may write.
 public(package) fun most_gathered_bytes(dag: &Dag, region: u16): u64 {
     let mut bytes = 0;
@@ -343,6 +365,7 @@ fun bring(
 /// Keeps what an iteration gives to a port to which several edges lead; false if it did before.
 fun mark(self: &mut Walks, dag: &Dag, run: &Run, edge: &Edge): bool {
     let region = edge.left().destroy_some();
+    self.records.read_block(region);
     let block = dag.block(region);
     if (block.gathered_from(edge.vertex(), edge.input()).length() == 1) return true;
     let depth = block.around().length();
@@ -359,6 +382,7 @@ fun check_run(self: &mut Walks, dag: &Dag, run: Run, change: &mut Change) {
     if (self.is_ending()) return;
     let exists = self.records.has(run);
     if (exists && !self.records.of(run).is_waiting()) return;
+    self.records.read_vertex(run.vertex());
     let vertex = dag.vertex(run.vertex());
     if (!self.records.is_inside_open(dag, vertex.blocks(), run.path())) return;
     let look = self.records.look(dag, &run, self.group);
@@ -427,6 +451,7 @@ fun race(self: &mut Walks, dag: &Dag, edge: &Edge, path: vector<u32>, change: &m
 /// Counts a closed run off the region around it.
 fun leave(self: &mut Walks, dag: &Dag, vertex: &Vertex, run: &Run, change: &mut Change) {
     if (self.is_ending()) return;
+    vertex.region().do!(|depth| self.records.read_block(vertex.blocks()[depth as u64]));
     let cursor = cursor_of(dag, vertex, run.vertex());
     if (cursor.is_some()) {
         let depth = vertex.region().destroy_some() as u64;

@@ -309,7 +309,7 @@ fun refusal_of_a_run_that_terminates_is_told_and_ends_the_execution() {
             field(BOB),
             field(b"terminated"),
             field(1u64),
-            field(98_201_100u64),
+            field(98_171_100u64),
             field(START_MS),
         ].flatten();
         assert_eq!(told<execution::ExecutionEnded>(), ended);
@@ -410,8 +410,8 @@ fun refused_run_of_which_the_reason_leads_on_is_followed_by_others() {
         ].flatten();
         assert_eq!(told<execution::RunRefused>(), refused);
         // The fee, 14 bytes of the reason, 325 for each record, and 550 of effort.
-        assert_eq!(execution.funds_mist(), FUNDS_MIST - 11_818_900);
-        assert_paid_at_most(LEE, 1_640_000 + 106_400 + 9_880_000 + 192_500);
+        assert_eq!(execution.funds_mist(), FUNDS_MIST - 11_848_900);
+        assert_paid_at_most(LEE, 1_670_000 + 106_400 + 9_880_000 + 192_500);
     });
     stage.end();
 }

@@ -95,6 +95,6 @@ fun a_region_is_not_gathered_while_funds_are_short() {
     stage.end();
 }
 
-const FUNDS_MIST: u64 = 25_021_249;
+const FUNDS_MIST: u64 = 25_151_249;
 
 fun ascii(texts: vector<vector<u8>>): vector<String> { texts.map!(|text| text.to_ascii_string()) }

@@ -3,11 +3,14 @@
 #[test_only]
 module nexus_workflows::schedule_collecting_tests;
 
-use nexus_tools::test_runner::{field, told};
+use nexus_tools::invocation::Invocation;
+use nexus_tools::test_runner::{assert_paid_at_most, field, told};
+use nexus_workflows::execution;
 use nexus_workflows::schedule;
 use nexus_workflows::schedule_runner::{Self, Stage, hourly, on_event, wish};
 use nexus_workflows::timing;
 use std::unit_test::assert_eq;
+use sui::test_scenario;
 
 const ALICE: address = @0xA;
 const BOB: address = @0xB;
@@ -16,6 +19,57 @@ const LEE: address = @0x1;
 const FIRST_MS: u64 = 2_000_000;
 const HOUR_MS: u64 = 3_600_000;
 const EACH_MIST: u64 = 50_000_000;
+
+// === Before the end ===
+
+/// Bob cancels an execution of which a run is under way. What its invocation does not hold flows back at
+/// once, and the rest once the invocation has expired.
+#[test]
+fun what_a_stopped_execution_does_not_need_flows_back_at_once() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
+    stage.wait_until(FIRST_MS);
+    let execution = stage.begin(schedule);
+    let before_mist = stage.funds_mist(schedule);
+    let (invocation, free_mist) = stage.requested(execution);
+    // It goes on, so it needs its funds.
+    assert!(!stage.collect(schedule, execution));
+    stage.cancel_execution(execution);
+    stage.collect_tx!(ALICE, schedule, execution, |schedule, execution| {
+        assert!(schedule.collect(execution));
+        let refunded = vector[field(object::id(execution)), field(BOB), field(free_mist)];
+        assert_eq!(told<execution::ExecutionRefunded>(), refunded.flatten());
+        assert!(!schedule.collect(execution));
+    });
+    assert_eq!(stage.funds_mist(schedule), before_mist + free_mist);
+    let rest_mist = stage.expired(execution, invocation);
+    stage.assert_collected(schedule, execution, b"cancelled", rest_mist, 0, 0, false);
+    assert_eq!(stage.funds_mist(schedule), before_mist + free_mist + rest_mist);
+    assert!(!stage.collect(schedule, execution));
+    stage.end();
+}
+
+#[test]
+fun what_a_stopped_execution_does_not_need_is_the_owners_of_a_cancelled_schedule() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
+    stage.wait_until(FIRST_MS);
+    let execution = stage.begin(schedule);
+    let (invocation, free_mist) = stage.requested(execution);
+    stage.cancel_execution(execution);
+    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
+    stage.collect_tx!(ALICE, schedule, execution, |schedule, execution| {
+        assert!(schedule.collect(execution));
+        assert_eq!(schedule.funds_mist(), 0);
+        assert_paid_at_most(BOB, free_mist);
+    });
+    let rest_mist = stage.expired(execution, invocation);
+    // All that an attempt costs.
+    assert_eq!(rest_mist, 9_430_000);
+    assert!(stage.collect(schedule, execution));
+    stage.delete(BOB, schedule);
+    stage.end();
+}
 
 // === What is skipped ===
 
@@ -223,6 +277,8 @@ fun a_pause_does_not_shorten_that_between_events() {
 
 // === Helpers ===
 
+use fun expired as Stage.expired;
+use fun requested as Stage.requested;
 use fun cancel_execution as Stage.cancel_execution;
 use fun assert_collected as Stage.assert_collected;
 use fun assert_run as Stage.assert_run;
@@ -301,4 +357,30 @@ fun pause_and_resume(stage: &mut Stage, schedule: ID) {
         schedule.pause(ctx);
         schedule.resume(clock, ctx);
     });
+}
+
+/// Lets Lee request the only run of an execution; gives the invocation, and the funds that it does not
+/// hold.
+fun requested(stage: &mut Stage, execution: ID): (ID, u64) {
+    let mut free_mist = 0;
+    stage.execution_tx!(LEE, execution, |execution, dag, tool, leader, clock, ctx| {
+        assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+        free_mist = execution.funds_mist();
+    });
+    stage.runner().next_tx(LEE);
+    (test_scenario::most_recent_id_shared<Invocation>().destroy_some(), free_mist)
+}
+
+/// Lets an invocation expire, and its execution end by that; gives what the execution has.
+fun expired(stage: &mut Stage, execution: ID, invocation: ID): u64 {
+    stage.runner().advance(60_000);
+    let mut funds_mist = 0;
+    let mut invocation = stage.runner().next_tx(ALICE).take_shared_by_id<Invocation>(invocation);
+    stage.execution_tx!(ALICE, execution, |execution, dag, _, _, clock, ctx| {
+        assert!(execution.advance(dag, &mut invocation, clock, ctx));
+        assert!(execution.is_ended());
+        funds_mist = execution.funds_mist();
+    });
+    test_scenario::return_shared(invocation);
+    funds_mist
 }

@@ -26,12 +26,12 @@ const FIRST_MS: u64 = 2_000_000;
 const HOUR_MS: u64 = 3_600_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
-/// 1 120 gas units at 1 000 MIST, 100 000 MIST of storage, and 300 000 MIST that Bob chose.
-const FEE_MIST: u64 = 1_520_000;
-/// 232 + 143 + 316 + 203 + 275 + 276 + 6 = 1 451 bytes, at 7 600 MIST.
-const STORED_MIST: u64 = 11_027_600;
-/// 500 bytes instead of 232 + 143, so that it is 1 576; with what the execution gets, and the fee.
-const NEEDED_MIST: u64 = 63_497_600;
+/// 1 170 gas units at 1 000 MIST, 100 000 MIST of storage, and 300 000 MIST that Bob chose.
+const FEE_MIST: u64 = 1_570_000;
+/// 240 + 143 + 316 + 203 + 275 + 276 + 6 = 1 459 bytes, at 7 600 MIST.
+const STORED_MIST: u64 = 11_088_400;
+/// 500 bytes instead of 240 + 143, so that it is 1 576; with what the execution gets, and the fee.
+const NEEDED_MIST: u64 = 63_547_600;
 
 // === Keepers ===
 
@@ -161,12 +161,12 @@ fun the_first_event_alone_takes_room_in_the_schedule() {
 /// of the terms, 552 of the values besides their 199.
 #[test]
 fun values_of_less_than_200_bytes_take_no_gas_unit_more() {
-    assert_pays_with_three_vertices(187, 1_550_000, 19_395_200);
+    assert_pays_with_three_vertices(187, 1_600_000, 19_456_000);
 }
 
 #[test]
 fun values_of_200_bytes_take_one_gas_unit_more() {
-    assert_pays_with_three_vertices(188, 1_551_000, 19_402_800);
+    assert_pays_with_three_vertices(188, 1_601_000, 19_463_600);
 }
 
 /// What was given before is not paid for: `{"b": 22}` has one byte more than `{"a": 1}`.
@@ -231,7 +231,7 @@ fun a_keeper_without_a_fee_is_paid_what_it_spent() {
     let schedule = stage.create_with(hourly(), 0, 0, port(b"a", b"1"));
     stage.wait_until(FIRST_MS);
     assert!(stage.trigger(schedule));
-    assert_eq!(stage.funds_mist(schedule), FUNDS_MIST - 1_220_000 - STORED_MIST);
+    assert_eq!(stage.funds_mist(schedule), FUNDS_MIST - 1_270_000 - STORED_MIST);
     stage.end();
 }
 
@@ -243,8 +243,8 @@ fun funds_that_are_just_enough_begin_an_execution() {
     let schedule = stage.create(hourly().funded(NEEDED_MIST));
     stage.wait_until(FIRST_MS);
     let execution = stage.begin(schedule);
-    // 125 bytes that it did not store.
-    assert_eq!(stage.funds_mist(schedule), 950_000);
+    // 117 bytes that it did not store.
+    assert_eq!(stage.funds_mist(schedule), 889_200);
     stage.execution_tx!(BOB, execution, |execution, _, _, _, _, _| {
         assert_eq!(execution.funds_mist(), EACH_MIST);
     });
@@ -267,7 +267,7 @@ fun funds_that_lack_one_mist_begin_nothing() {
 
 // === What the owner consented to ===
 
-/// The tool's 5 000 000 MIST; 1 900 gas units, 520 000 MIST of storage, 1 200 bytes of records at 100
+/// The tool's 5 000 000 MIST; 2 000 gas units, 520 000 MIST of storage, 1 500 bytes of records at 100
 /// MIST and 1 000 000 MIST for the leader; and the 100 bytes that an outcome has at most.
 #[test]
 fun an_execution_has_the_terms_of_its_schedule() {
@@ -280,7 +280,7 @@ fun an_execution_has_the_terms_of_its_schedule() {
     });
     let leaders = vector[stage.lee(), stage.max()];
     let invocation = stage.runner().next_tx(LEE).take_shared<Invocation>();
-    assert_eq!(invocation.payment_mist(), 9_300_000);
+    assert_eq!(invocation.payment_mist(), 9_430_000);
     assert_eq!(invocation.requester(), BOB);
     assert_eq!(invocation.leaders(), leaders);
     test_scenario::return_shared(invocation);
@@ -354,8 +354,8 @@ fun assert_pays_with_three_vertices(length: u64, fee_mist: u64, stored_mist: u64
     assert!(stage.trigger(schedule));
     let paid_mist = fee_mist + stored_mist;
     assert_eq!(stage.funds_mist(schedule), FUNDS_MIST - EACH_MIST - paid_mist);
-    // The 125 bytes that it does not store have to be there, too.
-    let needed_mist = EACH_MIST + paid_mist + 950_000;
+    // The 117 bytes that it does not store have to be there, too.
+    let needed_mist = EACH_MIST + paid_mist + 889_200;
     let schedule = stage.create(hourly().funded(needed_mist - 1));
     give_text(&mut stage, schedule, length);
     assert!(!stage.trigger(schedule));
@@ -363,7 +363,7 @@ fun assert_pays_with_three_vertices(length: u64, fee_mist: u64, stored_mist: u64
         schedule.refill(mint(1, ctx));
     });
     assert!(stage.trigger(schedule));
-    assert_eq!(stage.funds_mist(schedule), 950_000);
+    assert_eq!(stage.funds_mist(schedule), 889_200);
     stage.end();
 }
 

@@ -26,17 +26,17 @@ const MAX_OUTCOME_BYTES: u64 = 100;
 const MAX_STEPS: u64 = 10;
 const DEADLINE_MS: u64 = 2_000_000;
 
-/// The price, 3 540 000 MIST for settling (1 900 gas units at 1 000 MIST, 520 000 of storage, 1 200
+/// The price, 3 670 000 MIST for settling (2 000 gas units at 1 000 MIST, 520 000 of storage, 1 500
 /// bytes for 100 MIST each, and a margin of 1 000 000), and 100 bytes for 7 600 MIST each.
-const COST_MIST: u64 = 9_300_000;
-/// 1 000 gas units, 520 000 of storage, and 1 200 bytes.
-const REFUSAL_FEE_MIST: u64 = 1_640_000;
+const COST_MIST: u64 = 9_430_000;
+/// 1 000 gas units, 520 000 of storage, and 1 500 bytes.
+const REFUSAL_FEE_MIST: u64 = 1_670_000;
 /// The cost, 7 600 MIST for each of 316 bytes of a record and 1 600 of an invocation, and 0.35 gas
 /// units for each of 150 of effort.
-const REQUEST_MIST: u64 = 23_914_100;
+const REQUEST_MIST: u64 = 24_044_100;
 /// For a refusal: its fee, those bytes, 357 for each of four edges that take the reason, and 95 of
 /// effort for each.
-const REFUSED_MIST: u64 = 27_187_400;
+const REFUSED_MIST: u64 = 27_217_400;
 
 // === What they are ===
 
@@ -268,9 +268,9 @@ fun fees_follow_the_price_of_gas_and_stored_bytes_do_not() {
     stage.look!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         let cost_mist = terms.cost_mist(&attempt_of(tool, settings, 1, ctx), tool, ctx);
-        assert_eq!(cost_mist, COST_MIST + 3_800_000);
+        assert_eq!(cost_mist, COST_MIST + 4_000_000);
         assert_eq!(terms.refusal_fee_mist(ctx), REFUSAL_FEE_MIST + 2_000_000);
-        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST + 3_905_000);
+        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST + 4_105_000);
         assert_eq!(terms.stored_mist(0), 0);
         assert_eq!(terms.stored_mist(3), 22_800);
     });
@@ -284,9 +284,9 @@ fun each_request_takes_what_it_costs_and_what_it_stores() {
     stage.look!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
-        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 3, ctx), 71_742_300);
+        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 3, ctx), 72_132_300);
         // No edge takes the reason: refused requests take no more than others.
-        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 71_742_300);
+        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 72_132_300);
     });
     stage.end();
 }
@@ -316,7 +316,7 @@ fun requests_that_are_refused_take_what_their_failures_bring() {
         assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS - 2, 2, ctx), 2 * REQUEST_MIST);
         assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS, 1, ctx), REFUSED_MIST);
         // The second one would be a step too many, and each takes what that one does.
-        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS - 1, 2, ctx), 54_374_800);
+        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS - 1, 2, ctx), 54_434_800);
     });
     stage.end();
 }

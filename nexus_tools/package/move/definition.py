@@ -237,3 +237,11 @@ def max_schema_bytes(builder: TransactionBuilder, package: Package, definition: 
     Returns `u64`.
     """
     return builder.move_call(package.id, "definition", "max_schema_bytes", [definition])
+
+
+def size(builder: TransactionBuilder, package: Package, definition: Argument) -> Result:
+    """The bytes of its texts, which whoever reads the tool reads.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "definition", "size", [definition])

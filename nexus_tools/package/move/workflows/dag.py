@@ -63,7 +63,8 @@ EWrongPlan = MoveError(
 ETooLarge = MoveError(
     "ETooLarge",
     "The plan goes beyond a limit: 2 048 vertices or blocks, blocks 8 deep, 256 entry groups of "
-    "128 vertices, attempts 90 days apart.",
+    "128 vertices, attempts 90 days apart, 64 KiB in a page, or in the workflow without its "
+    "pages.",
     7,
 )
 ENotChecked = MoveError(
@@ -127,8 +128,10 @@ class Dag(MoveStruct, frozen=True):
     groups: tuple[Group, ...]
     vertices: int
     blocks: int
-    checked: int
-    """How many pages of vertices, and then of blocks, are checked."""
+    page_bytes: tuple[int, ...]
+    """The bytes of the pages of vertices, and then of blocks, that are checked."""
+    head_bytes: int
+    """The bytes of all but the pages, once it is published."""
     permit: _root_permit.Permit
     """With which its runs are carried."""
 
@@ -146,6 +149,7 @@ class Dag(MoveStruct, frozen=True):
             _bcs.vector(Group.bcs),
             _bcs.u64,
             _bcs.u64,
+            _bcs.vector(_bcs.u64),
             _bcs.u64,
             _root_permit.Permit.bcs,
         )
@@ -515,7 +519,7 @@ def check(
     """Checks a page of vertices or, after them, of blocks, once all is there, one after the
     other: what it names exists, and what it says of the ways of values can be followed from
     everywhere. So a step of an execution finds whatever it looks for. Aborts with
-    `EWrongPage` or `EWrongPlan`.
+    `EWrongPage`, `EWrongPlan` or `ETooLarge`.
     """
     builder.move_call(
         package.id,
@@ -528,7 +532,7 @@ def check(
 def publish(builder: TransactionBuilder, package: Package, dag: ObjectInput) -> None:
     """Publishes the workflow: it never changes again.
 
-    Aborts with `ENotChecked`.
+    Aborts with `ENotChecked` or `ETooLarge`.
     """
     builder.move_call(package.id, "dag", "publish", [_inputs.changed(builder, dag)])
 

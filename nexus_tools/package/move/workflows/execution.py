@@ -18,7 +18,7 @@ are under way: that is for as long as the longest timeout, at most, to which the
 `advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no setting:
 funds are never locked in. What is left in the end is removed by `cleaning`.
 
-A schedule may have begun it: what is left of its funds is then kept until that collects it.
+A schedule may have begun it: that collects its funds as soon as it goes on no more.
 """
 
 from __future__ import annotations
@@ -241,7 +241,9 @@ class ExecutionStopped(MoveStruct, frozen=True):
 
 
 class ExecutionRefunded(MoveStruct, frozen=True):
-    """Funds of an execution that goes on no more went back to its owner before it has ended."""
+    """Funds of an execution that goes on no more went back to its owner, or its schedule, before
+    it has ended.
+    """
 
     execution: Address
     owner: Address

@@ -55,6 +55,8 @@ class Inputs(MoveStruct, frozen=True):
     pending: tuple[Pending, ...]
     """What is to be loaded for ports, and for elements of lists."""
     elements: tuple[Pending, ...]
+    pages: int
+    """The pages of the workflow that are read, as bits."""
     read_bytes: int
     """What was read, and the most that may be."""
     max_read_bytes: int
@@ -69,6 +71,7 @@ class Inputs(MoveStruct, frozen=True):
             _bcs.vector(List.bcs),
             _bcs.vector(Pending.bcs),
             _bcs.vector(Pending.bcs),
+            _bcs.u64,
             _bcs.u64,
             _bcs.u64,
         )

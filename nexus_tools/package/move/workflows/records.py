@@ -23,14 +23,15 @@ class Records(MoveStruct, frozen=True):
     id: Address
     length: int
     bytes_: int
-    """What was written since `take_bytes`, and what was done since `take_effort`: somebody has
-    to be paid for it.
+    """What was written since `take_bytes`, what was done since `take_effort`, and the pages that
+    were read since `take_pages`, as bits: somebody has to be paid for it.
     """
     effort: int
+    pages: int
 
     move_name = "records::Records"
     bcs: ClassVar[_bcs.Codec[Records]] = _bcs.late(
-        lambda: _bcs.struct(Records, _bcs.address, _bcs.u64, _bcs.u64, _bcs.u64)
+        lambda: _bcs.struct(Records, _bcs.address, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64)
     )
 
 

@@ -617,9 +617,10 @@ def collect(
 ) -> Result:
     """Takes back what an execution left that has ended; anyone may.
 
-    What was planned while it ran is skipped, unless executions overlap. Does nothing and returns
-    false if it is none of this schedule, has not ended, or was collected before. Of a schedule that
-    is cancelled, the owner gets it.
+    What was planned while it ran is skipped, unless executions overlap. Of one that goes on no more
+    but has not ended, it takes all that no invocation under way holds, and what these leave when
+    called again. Does nothing and returns false if it is none of this schedule, goes on, or was
+    collected before. Of a schedule that is cancelled, the owner gets it.
 
     Returns `bool`.
     """

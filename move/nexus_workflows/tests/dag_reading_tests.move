@@ -1,0 +1,230 @@
+/// The size of a workflow and of its pages is bounded, and whoever reads them for an execution is paid.
+#[test_only]
+module nexus_workflows::dag_reading_tests;
+
+use nexus_tools::test_runner::{assert_paid_at_most, port, text};
+use nexus_workflows::dag::{Self, Dag};
+use nexus_workflows::dag_runner::{
+    add_blocks,
+    add_vertices,
+    dag_tx,
+    draft,
+    draft_version,
+    start,
+    with_draft,
+};
+use nexus_workflows::execution::Execution;
+use nexus_workflows::execution_runner::{begin, closed_tx, last_invocation, refill, request, settle, terms};
+use nexus_workflows::inputs;
+use nexus_workflows::schedule_runner::{Self, Stage, hourly};
+use nexus_workflows::terms as consent;
+use std::bcs;
+use std::unit_test::assert_eq;
+use sui::test_scenario;
+
+const ALICE: address = @0xA;
+const LEE: address = @0x1;
+
+const ADD: vector<u8> = b"xyz.example.add@1";
+const FLOW: vector<u8> = b"xyz.example.large@1";
+const MAX_PAGE_BYTES: u64 = 65_536;
+/// What reading the largest page takes, which is 196 608 thousandths of gas units, and a workflow of
+/// about 300 bytes, less the 30 gas units that fees cover.
+const UNITS: u64 = 169;
+
+// === Sizes ===
+
+#[test]
+fun a_page_has_64_kibibytes_at_most() {
+    with_draft!(|dag| {
+        write_page(dag, MAX_PAGE_BYTES);
+        dag.check(0);
+    });
+}
+
+#[test, expected_failure(abort_code = dag::ETooLarge)]
+fun a_page_of_vertices_with_one_byte_more_is_refused() {
+    with_draft!(|dag| {
+        write_page(dag, MAX_PAGE_BYTES + 1);
+        dag.check(0);
+    });
+}
+
+/// Each of 64 blocks brings 32 lists to others, of which each comes from 12 vertices: too many bytes
+/// to look at them.
+#[test, expected_failure(abort_code = dag::ETooLarge)]
+fun a_page_of_blocks_is_bounded_too() {
+    with_draft!(|dag| {
+        add_blocks(dag, 64);
+        let sources = vector::tabulate!(12, |_| 0);
+        let list = vector[0, 0, 0, 0, 0, 0, 0xFFFF, 0xFFFF, 0];
+        64u8.do!(|block| {
+            let rows = vector::tabulate!(32, |_| list);
+            dag.add_collects(0, rows.map_ref!(|_| block), rows, rows.map_ref!(|_| sources));
+        });
+        add_vertices(dag, 1);
+        dag.check(0);
+        dag.check(1);
+    });
+}
+
+/// A workflow may name one tool as often as it likes.
+#[test, expected_failure(abort_code = dag::ETooLarge)]
+fun a_workflow_of_more_than_64_kibibytes_without_its_pages_is_refused() {
+    let mut runner = start();
+    dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
+        let (dag, name) = draft(dags, tools, ctx);
+        dag.keep(ctx);
+        let named = vector::tabulate!(2_048, |_| ADD);
+        let mut dag = draft_version(dags, tools, &name, b"xyz.example.flow@2", named, ctx);
+        add_vertices(&mut dag, 1);
+        dag.check(0);
+        dag.publish(ctx);
+        name.share();
+    });
+    abort
+}
+
+#[test]
+fun each_page_that_is_read_counts_and_what_fees_cover_does_not() {
+    let mut stage = large();
+    let id = stage.dag();
+    let dag = stage.runner().next_tx(ALICE).take_immutable_by_id<Dag>(id);
+    let head = 15 * bcs::to_bytes(&dag).length();
+    // 64 blocks take 7 bytes each, and the page 1 more.
+    assert_eq!(dag.read_units(0), 0);
+    assert_eq!(dag.read_units(dag::block_page(63)), 0);
+    assert_eq!(dag.read_units(dag::vertex_page(63)), (head + 3 * MAX_PAGE_BYTES) / 1_000 - 30);
+    assert_eq!(dag.read_units(dag::all_pages()), (head + 3 * (MAX_PAGE_BYTES + 449)) / 1_000 - 30);
+    assert_eq!(dag::vertex_page(63), 1);
+    assert_eq!(dag::vertex_page(64), 2);
+    assert_eq!(dag::block_page(0), 0x1_0000_0000);
+    assert_eq!(dag::block_page(2_047), 0x8000_0000_0000_0000);
+    test_scenario::return_immutable(dag);
+    stage.end();
+}
+
+// === Pay ===
+
+/// A request takes 150 of effort and stores 469 bytes, an `advance` stores nothing.
+#[test]
+fun requesting_and_going_on_pay_for_reading_the_page() {
+    let mut stage = large();
+    let id = stage.begin_with(terms());
+    stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
+        assert_eq!(consent::read_mist(dag, dag::vertex_page(0), ctx), UNITS * 1_000);
+        assert_eq!(consent::request_read_mist(dag, tool, 0, ctx), UNITS * 1_000);
+        assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
+        assert_paid_at_most(LEE, 3_616_900 + UNITS * 1_000);
+    });
+    stage.settle(b"ok", port(b"out", b"1"));
+    stage.closed_tx!(LEE, id, |execution, dag, invocation, clock, ctx| {
+        assert!(execution.advance(dag, invocation, clock, ctx));
+        assert_paid_at_most(LEE, UNITS * 1_000);
+    });
+    stage.end();
+}
+
+#[test]
+fun a_request_finds_funds_for_what_it_reads() {
+    let mut stage = large();
+    let id = stage.begin_with(terms().with_funds(24_044_100 + UNITS * 1_000 - 1));
+    assert!(!stage.request(LEE, id));
+    stage.refill(id, 1);
+    assert!(stage.request(LEE, id));
+    stage.end();
+}
+
+/// 25 bytes count for each gas unit, beside 300 for the port, and its 6 bytes twice.
+#[test]
+fun inputs_count_the_pages_that_are_read_for_them() {
+    let mut stage = large();
+    let id = stage.begin_with(terms());
+    assert!(stage.request(LEE, id));
+    let (dag, invocation) = (stage.dag(), stage.last_invocation());
+    let scenario = stage.runner().next_tx(LEE);
+    let execution = scenario.take_shared_by_id<Execution>(id);
+    let dag = scenario.take_immutable_by_id<Dag>(dag);
+    let (_, read_bytes) = inputs::of(&execution, &dag, &invocation).into_ports();
+    assert_eq!(read_bytes, 300 + 6 + 6 + 25 * UNITS);
+    test_scenario::return_immutable(dag);
+    test_scenario::return_shared(invocation);
+    test_scenario::return_shared(execution);
+    stage.end();
+}
+
+/// The keeper of an execution reads the same page: 1 170 gas units, 100 000 MIST and a fee of 300 000
+/// pay for a small one.
+#[test]
+fun a_keeper_is_paid_for_reading_the_page() {
+    let mut stage = large();
+    let schedule = stage.create(hourly());
+    stage.wait_until(2_000_000);
+    stage.begin(schedule);
+    let paid_mist = 1_000_000_000 - 50_000_000 - stage.funds_mist(schedule);
+    assert_eq!(paid_mist, 1_570_000 + 11_088_400 + UNITS * 1_000);
+    stage.end();
+}
+
+// === Helpers ===
+
+use fun begin as Stage.begin_with;
+use fun closed_tx as Stage.closed_tx;
+use fun last_invocation as Stage.last_invocation;
+use fun refill as Stage.refill;
+use fun request as Stage.request;
+use fun settle as Stage.settle;
+
+/// A stage with a workflow of one run, whose page is as large as can be.
+fun large(): Stage {
+    let mut stage = schedule_runner::start();
+    let mut id = @0x0.to_id();
+    dag_tx!(stage.runner(), ALICE, |dags, tools, ctx| {
+        let (mut dag, name) = dag::draft(
+            dags,
+            tools,
+            FLOW.to_ascii_string(),
+            b"".to_string(),
+            vector::tabulate!(32, |_| 7),
+            vector[ADD.to_ascii_string()],
+            ctx,
+        );
+        dag.add_group(b"all".to_ascii_string(), vector[0]);
+        add_blocks(&mut dag, 64);
+        write_page(&mut dag, MAX_PAGE_BYTES);
+        dag.check(0);
+        dag.check(1);
+        id = object::id(&dag);
+        dag.publish(ctx);
+        name.share();
+    });
+    stage.with_dag(id);
+    stage
+}
+
+/// Adds 64 vertices of so many bytes, of which the first one begins with `a`, if there is a group.
+///
+/// A vertex has 19 bytes and a port 5 beside its name; the page has 1, and the group 1.
+fun write_page(dag: &mut Dag, bytes: u64) {
+    let has_group = dag.groups() > 0;
+    dag.add_vertices(
+        vector::tabulate!(64, |_| 0),
+        vector::tabulate!(64, |_| vector[]),
+        vector::tabulate!(64, |i| if (has_group && i == 0) vector[0] else vector[]),
+        vector::tabulate!(64, |_| 1),
+        vector::tabulate!(64, |_| 0),
+        vector::tabulate!(64, |_| 1),
+        vector::tabulate!(64, |_| true),
+    );
+    dag.add_ports(0, vector[0], vector[b"a".to_ascii_string()], vector[1]);
+    let mut left = bytes - 1 - 64 * 19 - 6 - if (has_group) 1 else 0;
+    let ports = 63u64 * 32;
+    ports.do!(|i| {
+        let length = left / (ports - i) - 5;
+        let mut name = text(length - 2, 0x78);
+        name.push_back(0x61 + ((i % 32 / 16) as u8));
+        name.push_back(0x61 + ((i % 16) as u8));
+        left = left - 5 - length;
+        dag.add_ports(0, vector[(1 + i / 32) as u8], vector[name.to_ascii_string()], vector[0]);
+    });
+}
