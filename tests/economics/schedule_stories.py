@@ -144,8 +144,8 @@ def schedule_story_of(seed, **plays):
     return ScheduleStory(seed, story, **(drawn | plays))
 
 
-def schedule_stories(count=DOCUMENTS, **plays):
-    """Yield the first stories."""
+def schedule_stories(count=DOCUMENTS // 2, **plays):
+    """Yield the first stories: half as many as there are of executions."""
     seed = FIRST
     while count:
         seed += 1
