@@ -17,7 +17,6 @@ from tests.economics.played_schedules import PlayedKeeping
 from tests.economics.schedule_stories import play_schedules, schedule_stories
 from tests.economics.test_execution_laws import PRICES
 
-
 NETWORKS = [*product(PROTOCOLS, PRICES)] if DOCUMENTS > 100 else [(105, 1_000), (140, 5_000)]
 
 
