@@ -7,6 +7,7 @@ from functools import cache
 from random import Random
 
 from nexus_tools.package import ports_of
+from nexus_tools.registry.workflow_limits import PAGE
 from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.workflow import Status, plan_of, structure_of
 from tests.economics.execution_rules import MIST, RuledExecution
@@ -195,7 +196,7 @@ class Story:
 
 @cache
 def _document(seed, attempts):
-    """Return a random document and its plan, or None if the document is invalid."""
+    """Return a random document and its plan, or None if it is invalid or has several pages."""
     chance = Random(f"story {seed}")
     document = (grown, strewn)[seed % 2](seed)
     vertices = (
@@ -207,7 +208,11 @@ def _document(seed, attempts):
         for each in document.vertices
     )
     document = replace(document, vertices=tuple(vertices))
-    return None if structure_of(document).problems else (document, plan_of(document))
+    if structure_of(document).problems:
+        return None
+    plan = plan_of(document)
+    is_small = max(len(plan.vertices), len(plan.blocks)) <= PAGE
+    return (document, plan) if is_small else None
 
 
 def story_of(seed, attempts=None, **plays):
