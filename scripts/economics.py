@@ -1,5 +1,7 @@
 """What the package's verbs cost, and what is left to a leader of its fees.
 
+Transactions of executions and schedules are measured by `execution_economics.py`.
+
 Each verb is executed on a localnet at the reference gas price of 1 000 MIST, once for each size of
 a batch. Computation is in gas units, so it follows at any other price; storage depends on none.
 """
@@ -8,13 +10,21 @@ import argparse
 import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from execution_economics import (
+    Step,
+    broken_execution_rules,
+    execution_document,
+    execution_table,
+    measure_executions,
+)
+from gas_costs import PRICE, PRICES, PROTOCOLS, Cost, cost_of
 from nexus_tools.client import KeyPair, Network, SuiClient, request_sui
 from nexus_tools.localnet import Localnet, Origin
-from nexus_tools.package import Deployment, Publisher, Sent, load_package, ports_of
+from nexus_tools.package import Deployment, Publisher, load_package, ports_of
 from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.registry import (
     DEFAULT_OUTCOME_BYTES,
@@ -39,10 +49,6 @@ from nexus_tools.tool import (
 )
 from nexus_tools.tool.signed_outcome import outcome_message
 
-PRICE = 1_000
-"""The reference gas price of a localnet, in MIST."""
-
-PRICES = (500, 1_000, 2_000, 5_000)
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 SIGNED_BATCHES = (1, 16, 32, 64)
 MAX_SIGNED = 32
@@ -55,8 +61,6 @@ LARGE_BYTES = 64_000
 RECORDS = 1_000
 """How many false settlements a bought record has."""
 
-PROTOCOLS = (105, 140)
-
 _SUI = 1_000_000_000
 _INPUTS: Mapping[str, object] = {"a": 20, "b": 22}
 _LARGE: Mapping[str, object] = {"a": 20, "b": "x" * LARGE_BYTES}
@@ -67,28 +71,6 @@ _PRICED, _FREE, _SIGNED = (
     "xyz.example.math.free",
     "xyz.example.math.signed",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a verb costs whoever sends it: gas units of computation, and storage after rebates."""
-
-    units: int
-    storage_mist: int
-
-    def mist(self, price: int = PRICE) -> int:
-        """The cost at a gas price, in MIST."""
-        return self.units * price + self.storage_mist
-
-    def per(self, count: int) -> "Cost":
-        """The share of one of so many in a transaction."""
-        return Cost(self.units // count, self.storage_mist // count)
-
-
-def cost_of(sent: Sent) -> Cost:
-    """What a transaction at `PRICE` cost."""
-    gas = sent.cost
-    return Cost(gas.computation_cost // PRICE, gas.storage_cost - gas.storage_rebate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +90,7 @@ class Economy:
     failing: Mapping[int, Cost] = field(default_factory=dict)
     settling_large: Mapping[int, Cost] = field(default_factory=dict)
     failing_large: Mapping[int, Cost] = field(default_factory=dict)
+    executions: Mapping[str, Step] = field(default_factory=dict)
 
     def fail_fee_mist(self, price: int, more_bytes: int = 0) -> int:
         """What failing an invocation pays, with so many bytes of inputs more."""
@@ -352,6 +335,7 @@ def broken_rules(economy: Economy) -> Iterable[str]:
                 yield f"{place}: failing pays {failed - settled:,} MIST more than settling"
             if failed < 0:
                 yield f"{place}: failing costs {-failed:,} MIST, so silence pays more"
+    yield from broken_execution_rules(economy.executions)
 
 
 def _document(economy: Economy) -> dict[str, object]:
@@ -372,6 +356,7 @@ def _document(economy: Economy) -> dict[str, object]:
             for price in PRICES
         },
         "record_mist": economy.record_mist,
+        "executions": execution_document(economy.executions),
         "broken_rules": [*broken_rules(economy)],
     }
 
@@ -381,13 +366,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/economics", description=__doc__)
     parser.add_argument("--json", action="store_true", help="figures for programs")
     arguments = parser.parse_args()
-    economies = [asyncio.run(measure(protocol)) for protocol in PROTOCOLS]
+    economies = [
+        replace(asyncio.run(measure(protocol)), executions=measure_executions(protocol))
+        for protocol in PROTOCOLS
+    ]
     if arguments.json:
         print(json.dumps([_document(each) for each in economies], indent=2))
     else:
         lines = [*verbs_table(economies)]
         for each in economies:
             lines += ["", *margins_table(each), "", *large_table(each)]
+            lines += ["", *execution_table(each.protocol, each.executions)]
         for each in economies:
             sui = each.record_mist / _SUI
             lines += [f"a record of {RECORDS:,} false settlements: {sui:.2f} SUI"]

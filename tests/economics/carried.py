@@ -122,7 +122,12 @@ class CarriedExecution:
             calls.give(builder, package, execution, self.names.index(vertex), given)
         calls.share(builder, package, execution)
         sent = await PackageClient(stage.owner, stage.deployment).send(builder)
-        [begun] = [each for each in self._events(sent) if isinstance(each, ExecutionBegun)]
+        events = self._events(sent)
+        self._has_begun(events)
+        return events
+
+    def _has_begun(self, events):
+        [begun] = [each for each in events if isinstance(each, ExecutionBegun)]
         self.id = begun.execution
         foresight = Foresight(self.plan)
         foresight.begun(DEFAULT_GROUP)
@@ -153,7 +158,7 @@ class CarriedExecution:
         await self.send(builder)
         return answer
 
-    async def _signed(self, run, event, answer):
+    async def _signed(self, run, event, answer, *, signed=True):
         """An answer with its signature, and what putting its inputs together needs."""
         stage = self.stage
         execution = await PackageClient(stage.worker, stage.deployment).read(self.id, Execution)
@@ -164,6 +169,9 @@ class CarriedExecution:
         self.read_bytes.append(size)
         if size > event.attempt.max_read_bytes and not stage.is_reckless:
             return Failure(FailureReason.INPUT_INVALID, "the inputs are too large"), None
+        attempt = AttemptOfRun(self.id, self.workflow.id, sources)
+        if not signed:
+            return answer, attempt
         message = b"".join(
             (
                 b"nexus_tools::outcome",
@@ -174,7 +182,6 @@ class CarriedExecution:
             )
         )
         signature = OutcomeSignature(KEY.public_key, KEY.private.sign(message))
-        attempt = AttemptOfRun(self.id, self.workflow.id, sources)
         return Answer(answer.variant, answer.ports, signature), attempt
 
     def _add_steps(self, builder, steps):
@@ -183,11 +190,12 @@ class CarriedExecution:
             commands.add(builder, self.id, self.stage.leader, step)
 
     async def send(self, builder):
-        """Send a transaction of the worker; what that brought it."""
+        """Send a transaction of the worker; return its events."""
         worker = self.stage.worker
         before = await worker.balance(worker.address)
         sent = await PackageClient(worker, self.stage.deployment).send(builder)
-        for each in self._events(sent):
+        events = self._events(sent)
+        for each in events:
             if isinstance(each, InvocationRequested):
                 run = each.attempt.run
                 self.requests[Run(self.names[run.vertex], tuple(run.path))] = each
@@ -196,9 +204,9 @@ class CarriedExecution:
             if isinstance(each, ExecutionEnded):
                 self.ended = each
         self.costs.append(sent.cost)
-        self.fees_mist.append(sum(getattr(each, "fee_mist", 0) for each in self._events(sent)))
+        self.fees_mist.append(sum(getattr(each, "fee_mist", 0) for each in events))
         self.gained_mist.append(await worker.balance(worker.address) - before)
-        return self.gained_mist[-1]
+        return events
 
     async def clean(self):
         """Delete all that is left, as the owner."""

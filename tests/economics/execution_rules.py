@@ -1,17 +1,17 @@
 """The rules of an execution as pure arithmetic: what a leader is paid for each transaction.
 
-It takes the same calls as an execution on chain that `CarriedExecution` carries.
+It takes the same calls as an execution on chain that `PlayedExecution` carries.
 """
 
 from collections import Counter
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 
+from nexus_tools.leader.step_costs import MAX_RUNS, affordable
 from nexus_tools.package import ports_of
 from nexus_tools.package.move.state import State
-from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.registry import Foresight, closed_with
-from nexus_tools.registry.plan_encoding import default_ports
-from nexus_tools.registry.read_bytes import counted_bytes
 from nexus_tools.registry.step_commands import MAX_ITERATIONS, Gather, RequestIterations, RequestRun
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
@@ -20,168 +20,155 @@ from nexus_tools.workflow import (
     ERR_EVAL,
     Begun,
     Closed,
-    Collected,
     Failed,
-    Reference,
     Requested,
     Run,
     RunPhase,
+    Settled,
     Status,
 )
-from tests.economics.counted_execution import MOST_EFFORT, REQUEST, CountedExecution
+from tests.economics.counted_execution import REQUEST, CountedExecution
+from tests.economics.fee_rules import BYTE_MIST, MAX_PORTS_BYTES, MAX_READ_BYTES, Paid
+from tests.economics.funds_rules import FundsShortError, Needs
+from tests.economics.input_rules import InputRules
 
 NOBODY = Address(bytes(32))
-BYTE_MIST, INPUT_BYTE_MIST = 7_600, 100
-MAX_READ_BYTES = 3 * 65_536
-INVOCATION_BYTES = {False: 476, True: 511}
-"""What Sui counts for an invocation of a tool of these tests, which signs or does not."""
-EFFORT_GAS = {0: 35, 2_000: 27, 3_200: 125, 5_000: 183}
+MIST = 10**9
+DAY_MS = 86_400_000
+WINDOW_MS = 5_000 + 15_000
+"""The time that each leader has: the timeout of the tools of these stories, and 15 s."""
+LEADER_BYTES = 32
+AMPLE_MIST = MIST // 2
+"""More than a transaction pays for the effort of these documents, at any gas price of the tests."""
+
+
+def following_steps(plan, run, attempt, answer):
+    """Return the steps that a Leader adds to the transaction that closes a run."""
+    foresight = Foresight(plan)
+    foresight.closed(run, attempt, closed_with(answer))
+    edges = max(map(len, plan.vertices[run.vertex].variants.values()), default=0)
+    return affordable(foresight.steps(), AMPLE_MIST * 1_000, 1, MAX_RUNS - edges)
 
 
 @dataclass(frozen=True)
-class Fees:
-    """What leaders are paid at a gas price, in MIST, by the settings of a new registry."""
+class ClosedRun:
+    """A run that is closed, and that the execution has not gone on with."""
 
-    gas_price: int = 1_000
-
-    def failing_mist(self, kept_bytes=0):
-        """For failing an attempt, of whose detail so much is kept."""
-        return 1_000 * self.gas_price + 520_000 + kept_bytes * BYTE_MIST
-
-    def settling_mist(self, outcome_bytes, read_bytes=0):
-        """For settling it."""
-        read_mist = read_bytes * 40 * self.gas_price // 1_000
-        return self.failing_mist(outcome_bytes) + 1_000_000 + read_mist
-
-    def refusing_mist(self):
-        """For finding a run to be refused."""
-        return 1_000 * self.gas_price + 670_000
-
-    def worked_mist(self, effort):
-        """For the effort of a step."""
-        return hundredths_of(effort) * self.gas_price // 100
-
-    def advancing_mist(self, outcome_bytes):
-        """For `advance`, which rewrites the outcome."""
-        more = max(0, outcome_bytes - 1_000)
-        rewritten_mist = more * INPUT_BYTE_MIST + more * 25 * self.gas_price // 1_000
-        return 1_050 * self.gas_price + 1_500 * INPUT_BYTE_MIST + rewritten_mist
-
-
-def hundredths_of(effort):
-    """What an effort takes, in hundredths of gas units."""
-    effort = min(effort, MOST_EFFORT)
-    return sum(price * max(0, effort - bound) for bound, price in EFFORT_GAS.items())
-
-
-def worked_units(effort):
-    """The same in gas units."""
-    return hundredths_of(effort) / 100
+    invocation: int
+    outcome: Settled | Failed
+    outcome_bytes: int
 
 
 @dataclass
-class Paid:
-    """What one transaction paid its sender, and of what the price of its gas is made."""
+class RuledClock:
+    """The time of the network."""
 
-    fees_mist: int = 0
-    stored_mist: int = 0
-    effort: int = 0
-    read_bytes: int = 0
-    outcome_bytes: int = 0
-    rewritten_bytes: int = 0
-    refusals: int = 0
-    closing: str = ""
-    """`settled` or `failed`, if it closes a run."""
-
-    @property
-    def is_closing(self):
-        """Whether it closes a run."""
-        return bool(self.closing)
-
-    @property
-    def mist(self):
-        """All of it."""
-        return self.fees_mist + self.stored_mist
-
-
-class _Lists:
-    """What `counted_bytes` asks of the records on chain."""
-
-    def __init__(self, rules):
-        self.invocations, self._records = rules.invocations, rules.semantics.records
-
-    def iterations(self, value):
-        brought = self._records.instances[value.block, value.path].brought.values()
-        return max((each.length for each in brought), default=0)
-
-    def edges_to(self, value):
-        return self._records.edges_to(value.block, value.target)
+    now_ms: int = 0
 
 
 class RuledExecution:
-    """One execution by the rules; `paid` has what each transaction of the worker brought it."""
+    """One execution by the rules; `paid` has the payment of each transaction of the worker.
 
-    def __init__(self, document, plan, signing, fees):
+    Its worker is one of the first of so many `leaders`.
+    """
+
+    def __init__(self, document, plan, kind_of, fees, *, clock=None, leaders=1):
         self.document, self.plan = document, plan
-        self.signing, self.fees = signing, fees
+        self.clock, self.leaders = clock or RuledClock(), leaders
+        self.kind_of, self.fees = kind_of, fees
+        self.paid, self.closings = [], Counter()
+        edges = [
+            edge for each in plan.vertices.values() for into in each.into.values() for edge in into
+        ]
+        shared = document, plan, fees, kind_of, self.clock, *edges
+        self._shared = {id(each): each for each in shared}
         self.semantics = CountedExecution(plan)
-        self.requests, self.invocations, self.states = {}, {}, {}
-        self.paid, self.number_of_requests = [], 0
-        self.steps_taken, self.closings = 0, Counter()
-        self.is_timeout_raised = False
+        self.requests, self.closed, self.expires_at_ms = {}, {}, {}
+        self.invocations, self.states, self.payments = {}, {}, {}
+        self.number_of_requests = self.steps_taken = self.shortages = 0
+        self.funds_mist = self.given_mist = self.refunded_mist = 0
+        self.is_timeout_raised, self.ended_at_ms = False, None
 
-    def begin(self, values, *, max_steps=1_000):
-        """Begin it with entry values by vertex and port."""
-        self.values, self.max_steps = values, max_steps
+    def begin(
+        self,
+        values,
+        *,
+        max_steps=1_000,
+        funds_mist=60 * MIST,
+        max_outcome_bytes=MAX_PORTS_BYTES,
+        lasts_ms=DAY_MS,
+        is_scheduled=False,
+    ):
+        """Begin it with entry values by vertex and port; return the bytes of its records."""
+        self.values, self.max_steps, self.is_scheduled = values, max_steps, is_scheduled
+        self.given_mist = self.funds_mist = funds_mist
+        self.lasts_ms, self.deadline_ms = lasts_ms, self.clock.now_ms + lasts_ms
+        self.needs = Needs(self.plan, self.kind_of, self.fees, max_outcome_bytes)
+        self._shared |= {id(values): values, id(self.needs): self.needs}
         self.semantics.apply(Begun(DEFAULT_GROUP))
-        self.semantics.take_counts()
+        written, _ = self.semantics.take_counts()
+        self._finish()
         foresight = Foresight(self.plan)
         foresight.begun(DEFAULT_GROUP)
         self.steps = foresight.steps()
+        return written
 
     def take(self, steps=None):
         """Take steps as the worker."""
-        self._take(self.steps if steps is None else steps, self._transaction())
+        with self._transaction() as paid:
+            self._take(self.steps if steps is None else steps, paid)
 
     def close(self, run, answer, *, goes_on=True):
-        """Close a run with an answer, or a failure, and go on; return the outcome."""
-        paid, foresight = self._transaction(), Foresight(self.plan)
-        self.closings[run] += 1
-        invocation, attempt = self.requests.pop(run)
-        answer = self._outcome(run, answer, paid)
-        outcome = closed_with(answer)
-        self._settle(run, invocation, answer, paid)
-        size = paid.outcome_bytes
-        paid = paid if goes_on else self._transaction()
-        paid.rewritten_bytes = size
-        self._advance(run, outcome, paid)
-        foresight.closed(run, attempt, outcome)
-        self.steps = foresight.steps() if goes_on else ()
-        self._take(self.steps, paid)
+        """Close a run with an answer or a failure, and go on; return the outcome."""
+        attempt = self.requests[run][1]
+        with self._transaction() as paid:
+            self.closings[run] += 1
+            answer = self._settle(run, answer, paid)
+            steps = following_steps(self.plan, run, attempt, answer)
+            if goes_on:
+                self._advance(run, paid)
+                self._take(steps, paid)
         return answer
 
-    def advance_expired(self, run):
-        """Go on with a run that nobody closed in time."""
-        paid = self._transaction()
-        invocation, _ = self.requests.pop(run)
-        self.states[invocation] = State.Expired()
-        self._advance(run, Failed("expired"), paid)
+    def advance(self, run, *, as_leader=True):
+        """Go on with a run that is closed, or that nobody closed in time."""
+        with self._transaction() as paid:
+            paid.is_leader = as_leader
+            if run in self.requests:
+                invocation, _ = self.requests.pop(run)
+                self.states[invocation] = State.Expired()
+                self.closed[run] = ClosedRun(invocation, Failed("expired"), 0)
+            self._advance(run, paid)
 
     def stop(self, status):
-        """End it early: its owner cancels, or its time is over."""
+        """End the execution early: its owner cancels, or its time is over."""
         self.semantics.end_early(status)
+        self._finish()
+
+    def refill(self, amount_mist):
+        """Add to the funds."""
+        self.funds_mist += amount_mist
+        self.given_mist += amount_mist
 
     def raise_timeouts(self):
-        """Let the owner of the tools raise their timeouts beyond what the execution allows."""
+        """Raise the timeouts of the tools beyond what the execution allows."""
         self.is_timeout_raised = True
 
     def expire_all(self):
         """Let the time of all that is under way pass."""
+        self.clock.now_ms += (WINDOW_MS + 1_000) * self.leaders
 
-    # --- What is to be done
+    def pass_deadline(self):
+        """Let the time of the execution pass."""
+        self.clock.now_ms += DAY_MS
+
+    def expire(self):
+        """End the execution because its time is over."""
+        if not self.has_ended:
+            self.stop(Status.TIMED_OUT)
 
     def due(self):
-        """The steps that can be taken now."""
+        """Return the steps that can be taken now."""
         ready, iterations = [], {}
         for run in self.semantics.ready():
             found = self.semantics.records.cursor_of(run)
@@ -193,80 +180,183 @@ class RuledExecution:
         ready += [RequestIterations(*key, count) for key, count in iterations.items()]
         return (*ready, *(Gather(*each) for each in self.semantics.waiting_regions))
 
+    @property
+    def overdue(self):
+        """The runs that nobody closed in time."""
+        now_ms = self.clock.now_ms
+        return {run for run in self.requests if self.expires_at_ms[run] <= now_ms}
+
+    @property
+    def is_late(self):
+        """Whether its time is over."""
+        return self.clock.now_ms >= self.deadline_ms
+
+    @property
+    def has_ended(self):
+        """Whether it has ended."""
+        return self.ended_at_ms is not None
+
+    @property
+    def spent_mist(self):
+        """What its worker was paid in total."""
+        return sum(paid.mist for paid in self.paid)
+
+    @property
+    def held_mist(self):
+        """The funds, and the payments of invocations."""
+        return self.funds_mist + sum(self.payments.values())
+
     # --- A transaction
 
+    @contextmanager
     def _transaction(self):
+        """A transaction as a whole: if funds are short, nothing of it happens."""
+        before = None if self.funds_mist > AMPLE_MIST else self._copy()
         self.paid.append(Paid())
-        return self.paid[-1]
+        try:
+            yield self.paid[-1]
+        except FundsShortError:
+            del self.paid[-1]
+            self.__dict__ |= before
+            raise
 
-    def _outcome(self, run, answer, paid):
-        if isinstance(answer, Answer) and self.signing(run.vertex):
-            paid.read_bytes = self.read_bytes(run)
+    def _copy(self):
+        kept = {"document", "plan", "kind_of", "fees", "clock", "paid", "closings", "states"}
+        kept |= {"_shared"}
+        changing = {name: value for name, value in self.__dict__.items() if name not in kept}
+        return deepcopy(changing, dict(self._shared))
+
+    def _settle(self, run, answer, paid):
+        """Close a run; return the outcome, which is a failure if the inputs are too large."""
+        invocation, _ = self.requests.pop(run)
+        kind = self.kind_of(run.vertex)
+        if isinstance(answer, Answer) and kind.is_read:
+            paid.read_bytes = InputRules(self).read_bytes(run)
             if paid.read_bytes > MAX_READ_BYTES:
-                return Failure(FailureReason.INPUT_INVALID, "the inputs are too large")
-        return answer
-
-    def _settle(self, run, invocation, answer, paid):
+                paid.read_bytes = 0
+                answer = Failure(FailureReason.INPUT_INVALID, "the inputs are too large")
         if isinstance(answer, Answer):
             ports = ports_of(answer.ports)
             self.states[invocation] = State.Settled(answer.variant, ports, NOBODY, 0)
+            paid.closing, paid.call_mist = "settled", kind.gas_mist
             paid.outcome_bytes = len(answer.variant) + ports.size()
-            paid.fees_mist += self.fees.settling_mist(paid.outcome_bytes, paid.read_bytes)
-            paid.closing = "settled"
+            fee_mist = self.fees.settling_mist(paid.outcome_bytes, paid.read_bytes) + kind.gas_mist
+        else:
+            is_kept = ERR_EVAL in self.plan.vertices[run.vertex].variants
+            detail = answer.detail if is_kept else ""
+            self.states[invocation] = State.Failed(answer.reason.value, detail, NOBODY, 0)
+            paid.closing = "failed"
+            paid.outcome_bytes = len(answer.reason.value) + len(detail)
+            fee_mist = self.fees.failing_mist(len(detail))
+        paid.fees_mist += fee_mist
+        self.payments[invocation] -= fee_mist
+        assert self.payments[invocation] >= 0
+        self.closed[run] = ClosedRun(invocation, closed_with(answer), paid.outcome_bytes)
+        return answer
+
+    def _advance(self, run, paid):
+        closed = self.closed[run]
+        variant = closed.outcome.variant if isinstance(closed.outcome, Settled) else None
+        back_mist = self.payments[closed.invocation]
+        needed_mist = self.needs.advance_mist(run.vertex, variant, closed.outcome_bytes)
+        if not self.semantics.is_ending and self._is_short(needed_mist, back_mist):
             return
-        is_kept = ERR_EVAL in self.plan.vertices[run.vertex].variants
-        detail = answer.detail if is_kept else ""
-        self.states[invocation] = State.Failed(answer.reason.value, detail, NOBODY, 0)
-        paid.read_bytes, paid.closing = 0, "failed"
-        paid.outcome_bytes = len(answer.reason.value) + len(detail)
-        paid.fees_mist += self.fees.failing_mist(len(detail))
+        del self.closed[run], self.payments[closed.invocation]
+        self.funds_mist += back_mist
+        self.semantics.apply(Closed(run, closed.outcome))
+        paid.rewritten_bytes = closed.outcome_bytes
+        self._pay(paid, advancing_mist=self.fees.advancing_mist(closed.outcome_bytes))
+        self._finish()
 
-    def _advance(self, run, outcome, paid):
-        self.semantics.apply(Closed(run, outcome))
-        paid.fees_mist += self.fees.advancing_mist(paid.rewritten_bytes)
-        self._pay_worked(paid)
+    def _is_short(self, needed_mist, back_mist=0):
+        is_short = self.funds_mist + back_mist < needed_mist
+        self.shortages += is_short
+        return is_short
 
-    def _pay_worked(self, paid, more_bytes=0, effort=0):
+    def _pay(self, paid, *, more_bytes=0, effort=0, advancing_mist=0):
+        """Pay the sender for storage and computation; after an early end, as far as funds last."""
         written, worked = self.semantics.take_counts()
+        stored_mist = (written + more_bytes) * BYTE_MIST
+        fees_mist = self.fees.worked_mist(effort + worked) + advancing_mist
+        lacking_mist = max(0, stored_mist + fees_mist - self.funds_mist)
+        if lacking_mist and not self.semantics.is_ending:
+            raise FundsShortError
         paid.effort += effort + worked
-        paid.fees_mist += self.fees.worked_mist(effort + worked)
-        paid.stored_mist += (written + more_bytes) * BYTE_MIST
+        paid.stored_mist += stored_mist
+        paid.fees_mist += fees_mist - lacking_mist
+        self.funds_mist -= stored_mist + fees_mist - lacking_mist
+
+    def _finish(self):
+        """Pay back what is not needed any more, once the execution ends or goes on no more."""
+        if self.has_ended:
+            return
+        if self.semantics.is_over:
+            self.ended_at_ms = self.clock.now_ms
+        if not self.is_scheduled and (self.has_ended or self.semantics.is_ending):
+            self.refunded_mist += self.funds_mist
+            self.funds_mist = 0
+
+    # --- Steps
 
     def _take(self, steps, paid):
         for step in steps:
             match step:
                 case RequestRun(run):
-                    self._request([run] if self._is_ready(run) else [], paid)
+                    self._request_run(run, paid)
                 case RequestIterations(vertex, path, limit):
-                    self._request(self._iterations(vertex, path, limit), paid)
+                    self._request_iterations(vertex, path, limit, paid)
                 case Gather(block, path):
-                    if self.semantics.gather(block, path):
-                        self._pay_worked(paid)
+                    self._gather(block, path, paid)
 
-    def _is_ready(self, run):
+    def _gather(self, block, path, paid):
+        if self.semantics.is_ending or (block, path) not in self.semantics.waiting_regions:
+            return
+        if not self._is_short(self.needs.gather_mist(block)):
+            self.semantics.gather(block, path)
+            self._pay(paid)
+            self._finish()
+
+    def _request_run(self, run, paid):
         record = self.semantics.records.runs.get(run)
-        return not self.semantics.is_ending and record and record.phase is RunPhase.READY
+        is_ready = not self.semantics.is_ending and record and record.phase is RunPhase.READY
+        if self._ends_late() or not is_ready:
+            return
+        if not self._is_short(self._requests_mist(run.vertex, 1)):
+            self._request([run], paid)
 
-    def _iterations(self, vertex, path, limit):
+    def _request_iterations(self, vertex, path, limit, paid):
+        if self._ends_late():
+            return
         block = self.plan.vertices[vertex].region
         instance = self.semantics.records.instances.get((block, path))
         if self.semantics.is_ending or instance is None or vertex not in instance.cursors:
-            return []
-        cursor = instance.cursors[vertex]
-        left = max(1, self.max_steps - self.steps_taken)
-        count = min(cursor.end - cursor.next, limit, MAX_ITERATIONS, left)
-        first = cursor.next
-        return [self.semantics.records.iteration(vertex, path, first + i) for i in range(count)]
-
-    def _request(self, runs, paid):
-        if not runs:
             return
+        cursor, left = instance.cursors[vertex], max(1, self.max_steps - self.steps_taken)
+        count = min(cursor.end - cursor.next, limit, MAX_ITERATIONS, left)
+        if count <= 0 or self._is_short(self._requests_mist(vertex, 1)):
+            return
+        while self._requests_mist(vertex, count) > self.funds_mist:
+            count //= 2
+        records, first = self.semantics.records, cursor.next
+        self._request([records.iteration(vertex, path, first + i) for i in range(count)], paid)
+
+    def _ends_late(self):
+        """End the execution if its time is over; return whether it is."""
+        if self.is_late:
+            self.expire()
+        return self.is_late
+
+    def _requests_mist(self, vertex, count):
+        is_refused = self._refusal(self.steps_taken + count) is not None
+        return self.needs.requests_mist(vertex, count, is_refused=is_refused)
+
+    def _request(self, runs: list[Run], paid):
         bytes_written = 0
         for run in runs:
             self.semantics.apply(Requested(run))
         for run in runs:
             self.steps_taken += 1
-            reason = self._refusal()
+            reason = self._refusal(self.steps_taken)
             if reason is not None:
                 bytes_written += self._refuse(run, reason, paid)
                 continue
@@ -274,92 +364,26 @@ class RuledExecution:
             invocation = self.number_of_requests
             self.invocations[run] = invocation
             self.requests[run] = invocation, self.semantics.attempt(run)
-            bytes_written += INVOCATION_BYTES[self.signing(run.vertex)] + 4 * len(run.path)
-        self._pay_worked(paid, bytes_written, REQUEST * len(runs))
+            self.expires_at_ms[run] = self.clock.now_ms + WINDOW_MS * self.leaders
+            self.payments[invocation] = self.needs.attempt_mist(run.vertex)
+            self.funds_mist -= self.payments[invocation]
+            kind = self.kind_of(run.vertex)
+            bytes_written += kind.invocation_bytes + 4 * len(run.path)
+            bytes_written += LEADER_BYTES * (self.leaders - 1)
+        self._pay(paid, more_bytes=bytes_written, effort=REQUEST * len(runs))
+        self._finish()
 
-    def _refusal(self):
-        if self.steps_taken > self.max_steps:
+    def _refusal(self, step):
+        if step > self.max_steps:
             return "too_many_steps"
         return "timeout_too_long" if self.is_timeout_raised else None
 
     def _refuse(self, run, reason, paid):
-        paid.fees_mist += self.fees.refusing_mist()
+        fee_mist = self.fees.refusing_mist()
+        paid.fees_mist += fee_mist
+        self.funds_mist -= fee_mist
         paid.refusals += 1
         self.semantics.apply(Closed(run, Failed(reason, is_refusal=True)))
         if self.steps_taken > self.max_steps:
-            self.stop(Status.TERMINATED)
+            self.semantics.end_early(Status.TERMINATED)
         return len(reason)
-
-    # --- What is read
-
-    def read_bytes(self, run):
-        """The bytes that the chain counts to put the inputs of a run together."""
-        semantics = self.semantics
-        found = semantics.inputs(run)
-        values = tuple(found.values())
-        lists = {each: self._elements(each) for each in values if isinstance(each, Collected)}
-        given = ports_of(self.values.get(run.vertex, {})), default_ports(self.document, run.vertex)
-        counted = counted_bytes(_Lists(self), self.states, values, lists)
-        whole = sum(ports.size() for ports in given if ports.values)
-        return counted + whole + self._inputs(run, found).size()
-
-    def _elements(self, value):
-        """The runs that may have brought an element: with one edge, whatever they came to."""
-        records = self.semantics.records
-        edges = records.edges_to(value.block, value.target)
-        if len(edges) > 1:
-            return self.semantics.collected(value)
-        [edge], paths = edges, range(_Lists(self).iterations(value))
-        found = [Run(edge.source.vertex, (*value.path, each)) for each in paths]
-        closed = (each for each in found if each in records.runs)
-        return tuple(
-            Reference(each, edge.source.port)
-            for each in closed
-            if records.runs[each].phase is RunPhase.CLOSED
-        )
-
-    def _inputs(self, run, values):
-        given = dict(ports_of(self.values.get(run.vertex, {})).values)
-        given = dict(default_ports(self.document, run.vertex).values) | given
-        found = {}
-        for port, value in values.items():
-            if isinstance(value, Reference):
-                found[port] = self._output(value)
-            elif isinstance(value, Collected):
-                found[port] = self._list(value)
-            else:
-                found[port] = given[port]
-        return Ports(tuple(sorted(found.items())))
-
-    def _came_to(self, run):
-        """The variant that a run ended in, and its ports."""
-        state = self.states.get(self.invocations.get(run))
-        if isinstance(state, State.Settled):
-            return state.variant, dict(state.ports.values)
-        reason, detail = "expired", ""
-        if isinstance(state, State.Failed):
-            reason, detail = state.reason, state.detail
-        return ERR_EVAL, dict(ports_of({"reason": reason, "detail": detail}).values)
-
-    def _output(self, reference):
-        _, ports = self._came_to(reference.run)
-        if reference.element is None:
-            return ports[reference.port]
-        texts = [text for part in ports[reference.port].pos0 for text in part]
-        return Value.Inline(texts[reference.element])
-
-    def _list(self, value):
-        edges = self.semantics.records.edges_to(value.block, value.target)
-        sources = {(edge.source.vertex, edge.source.variant) for edge in edges}
-        brought = [
-            self._output(each)
-            for each in self.semantics.collected(value)
-            if (each.run.vertex, self._came_to(each.run)[0]) in sources
-        ]
-        return Value.InlineList((tuple(map(_text, brought)),))
-
-
-def _text(value):
-    if isinstance(value, Value.InlineList):
-        return b"[" + b",".join(text for part in value.pos0 for text in part) + b"]"
-    return value.pos0 if isinstance(value, Value.Inline) else b"".join(value.pos0)

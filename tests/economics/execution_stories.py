@@ -1,22 +1,35 @@
-"""Random executions with parties who play by all kinds of strategies; the rules and the chain play
-the same."""
+"""Random executions whose parties follow random strategies, for the rules and for the chain."""
 
 import os
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import cache
 from random import Random
 
+from nexus_tools.package import ports_of
+from nexus_tools.registry.workflow_limits import PAGE
 from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.workflow import Status, plan_of, structure_of
-from tests.economics.execution_rules import Fees, RuledExecution
+from tests.economics.execution_rules import MIST, RuledExecution
+from tests.economics.fee_rules import Fees, ToolKind
+from tests.economics.funds_rules import FundsShortError, estimate
 from tests.workflow.naive_interpreter import FAILED
 from tests.workflow.random_documents import grown, outcome_of, strewn
 
-PLAIN, SIGNED = "xyz.example.laws.plain@1", "xyz.example.laws.signed@1"
+PLAIN, SIGNED, CALLED = (f"xyz.example.laws.{name}@1" for name in ("plain", "signed", "called"))
+CALL_MIST = 10_000_000
+"""The declared gas of the Move function of an on-chain tool."""
+KINDS = {
+    PLAIN: ToolKind(476),
+    SIGNED: ToolKind(511, is_read=True),
+    CALLED: ToolKind(478, is_read=True, gas_mist=CALL_MIST),
+}
+"""The tools of the stories; the bytes of their invocations depend on their FQNs."""
 DOCUMENTS = int(os.environ.get("NEXUS_TOOLS_DOCUMENTS", "60"))
-"""So many documents are played by the rules, and a twentieth of them on the chain."""
+"""The number of documents that the rules play; the chain plays a tenth of them."""
 FIRST = int(os.environ.get("NEXUS_TOOLS_FIRST_DOCUMENT", "0"))
-MOST_CLOSINGS = 40
+MOST_CLOSINGS, MOST_LEFT = 40, 12
+REFILL_MIST = 100 * MIST
 SIZES = (0, 10, 1_000, 8_000, 16_000, 20_000, 32_000)
 """Sizes of the two values of an answer, which has 65 536 bytes at most."""
 
@@ -30,7 +43,13 @@ class OwnerPlay(Enum):
     STINTS = auto()
     """It allows few steps."""
     RAISES = auto()
-    """It raises the timeout of the tools beyond what the execution consents to."""
+    """It raises the timeout of the tools beyond what the execution allows."""
+    LATE = auto()
+    """The time of the execution is over in the middle, and another account expires it."""
+    EXACT = auto()
+    """It gives the funds that `estimate` asks for."""
+    LESS = auto()
+    """It gives less, and sometimes refills them."""
 
 
 class LeaderPlay(Enum):
@@ -39,7 +58,7 @@ class LeaderPlay(Enum):
     HONEST = auto()
     FAILS = auto()
     SILENT = auto()
-    """It closes nothing; a stranger goes on once that has expired."""
+    """It closes nothing; another account goes on once that has expired."""
     ADVANCES_ALONE = auto()
     """It closes, advances and requests each in a transaction of its own."""
     MILKS = auto()
@@ -50,7 +69,7 @@ class ToolPlay(Enum):
     """What a tool responds."""
 
     ANSWERS = auto()
-    """It always does, if in a variant that leads nowhere."""
+    """It always answers, sometimes in a variant that leads nowhere."""
     FAILS = auto()
     LARGE = auto()
     LISTS = auto()
@@ -59,7 +78,7 @@ class ToolPlay(Enum):
 
 @dataclass(frozen=True)
 class Story:
-    """A document, its entry values, and how everybody plays."""
+    """A document, its entry values, and the strategies of all parties."""
 
     seed: int
     document: object
@@ -69,14 +88,44 @@ class Story:
     tool: ToolPlay
 
     def of(self, **plays):
-        """The same story, in which some play otherwise."""
+        """Return the same story in which some parties play differently."""
         return replace(self, **plays)
 
     @property
+    def key(self):
+        """What tells it from other stories of this seed."""
+        attempts = tuple(each.attempts for each in self.document.vertices)
+        return self.seed, attempts, self.owner, self.leader, self.tool
+
+    @property
     def max_steps(self):
-        """To how many steps the owner consents."""
+        """The number of steps that the owner allows."""
         few = Random(f"steps {self.seed}").randint(1, 6)
         return few if self.owner is OwnerPlay.STINTS else 1_000
+
+    @property
+    def max_outcome_bytes(self):
+        """The size of outcomes that the owner allows."""
+        return Random(f"outcomes {self.seed}").choice((1_000, 20_000, 65_536, 65_536, 65_536))
+
+    @property
+    def is_refilled(self):
+        """Whether the owner refills funds that are short."""
+        return self.seed % 3 == 0
+
+    def funds_mist(self, fees):
+        """Return the funds that the owner gives."""
+        if self.owner not in (OwnerPlay.EXACT, OwnerPlay.LESS):
+            return 60 * MIST
+        cost = self.estimate(fees)
+        if self.owner is OwnerPlay.EXACT:
+            return cost.usual_mist
+        return Random(f"funds {self.seed}").randint(0, cost.once_mist)
+
+    def estimate(self, fees):
+        """Return what the owner sees before it begins."""
+        sizes = {"max_outcome_bytes": self.max_outcome_bytes, "max_steps": self.max_steps}
+        return estimate(self.plan, KINDS, fees, **sizes)
 
     @property
     def values(self):
@@ -92,16 +141,28 @@ class Story:
         }
         return {name: ports for name, ports in found.items() if ports}
 
-    def signs(self, vertex):
-        """Whether the tool of a vertex signs."""
-        return self.plan.vertices[vertex].vertex.fqn == SIGNED
+    def kind_of(self, vertex):
+        """Return how the tool of a vertex is settled."""
+        return KINDS[self.fqn_of(vertex)]
+
+    def fqn_of(self, vertex):
+        """Return the tool of a vertex."""
+        return self.plan.vertices[vertex].vertex.fqn
 
     def ruled(self, fees=None):
-        """This execution by the rules, which has not begun."""
-        return RuledExecution(self.document, self.plan, self.signs, fees or Fees())
+        """Return this execution by the rules, which has not begun."""
+        return RuledExecution(self.document, self.plan, self.kind_of, fees or Fees())
+
+    def terms(self, fees):
+        """Return the terms with which it begins."""
+        return {
+            "max_steps": self.max_steps,
+            "funds_mist": self.funds_mist(fees),
+            "max_outcome_bytes": self.max_outcome_bytes,
+        }
 
     def response(self, run, attempt):
-        """What the tool responds."""
+        """Return what the tool responds."""
         variant, ports = outcome_of(self.document, self.seed)(run.vertex, run.path, attempt)
         chance = Random(f"response {self.seed} {run} {attempt}")
         if variant == FAILED and self.tool is ToolPlay.ANSWERS:
@@ -121,22 +182,27 @@ class Story:
         return value if length is None else ["x" * chance.choice((1, 50))] * length
 
     def outcome(self, run, attempt):
-        """What the leader closes a run with."""
+        """Return the outcome with which the leader closes a run."""
         may_retry = attempt < self.plan.vertices[run.vertex].vertex.attempts
         if self.leader is LeaderPlay.FAILS or (self.leader is LeaderPlay.MILKS and may_retry):
             return Failure(FailureReason.UNREACHABLE, "")
-        return self.response(run, attempt)
+        outcome = self.response(run, attempt)
+        if isinstance(outcome, Answer):
+            size = len(outcome.variant) + ports_of(outcome.ports).size()
+            if size > self.max_outcome_bytes:
+                return Failure(FailureReason.OUTPUT_TOO_LARGE, "")
+        return outcome
 
 
-def story_of(seed, attempts=None, **plays):
-    """The story of a seed, in which parties may play as is given, and each run may have so many
-    attempts; None of an unsound one."""
+@cache
+def _document(seed, attempts):
+    """Return a random document and its plan, or None if it is invalid or has several pages."""
     chance = Random(f"story {seed}")
     document = (grown, strewn)[seed % 2](seed)
     vertices = (
         replace(
             each,
-            fqn=chance.choice((PLAIN, SIGNED)),
+            fqn=chance.choice((PLAIN, PLAIN, SIGNED, SIGNED, CALLED)),
             attempts=attempts or chance.choice((1, 1, 2, 4)),
         )
         for each in document.vertices
@@ -144,16 +210,30 @@ def story_of(seed, attempts=None, **plays):
     document = replace(document, vertices=tuple(vertices))
     if structure_of(document).problems:
         return None
+    plan = plan_of(document)
+    is_small = max(len(plan.vertices), len(plan.blocks)) <= PAGE
+    return (document, plan) if is_small else None
+
+
+def story_of(seed, attempts=None, **plays):
+    """Return the story of a seed, or None if its document is invalid.
+
+    Parties play as `plays` says; with `attempts`, each run has that many.
+    """
+    found = _document(seed, attempts)
+    if found is None:
+        return None
+    chance = Random(f"plays {seed}")
     drawn = {
-        "owner": chance.choice([*OwnerPlay]),
-        "leader": chance.choice([*LeaderPlay]),
-        "tool": chance.choice([*ToolPlay]),
+        "owner": chance.choice([*OwnerPlay, OwnerPlay.HONEST]),
+        "leader": chance.choice([*LeaderPlay, LeaderPlay.HONEST, LeaderPlay.HONEST]),
+        "tool": chance.choice([*ToolPlay, ToolPlay.ANSWERS]),
     }
-    return Story(seed, document, plan_of(document), **(drawn | plays))
+    return Story(seed, *found, **(drawn | plays))
 
 
 def stories(count=DOCUMENTS, **options):
-    """The first so many stories."""
+    """Yield the first stories."""
     seed = FIRST
     while count:
         seed += 1
@@ -163,33 +243,95 @@ def stories(count=DOCUMENTS, **options):
             yield story
 
 
-async def play(story, *executions):
+# --- Play
+
+
+async def play(story, *executions, most_closings=MOST_CLOSINGS):
     """Play a story in all of these executions beside each other; the first one is by the rules."""
     rules, chance = executions[0], Random(f"play {story.seed}")
-    goes_on = story.leader is not LeaderPlay.ADVANCES_ALONE
     await each_one(executions, "take")
-    for closing in range(MOST_CLOSINGS):
-        if story.owner is OwnerPlay.CANCELS and closing == 1 and not rules.semantics.is_over:
-            await each_one(executions, "stop", Status.CANCELLED)
-        if story.owner is OwnerPlay.RAISES and closing == 1:
-            await each_one(executions, "raise_timeouts")
+    for closing in range(most_closings):
+        if closing == 1:
+            await _interfere(story, chance, executions)
+        if rules.closed and story.is_refilled and not rules.has_ended:
+            await _refill(executions)
         if not rules.requests:
             break
         run = chance.choice(sorted(rules.requests))
         if story.leader is LeaderPlay.SILENT:
             await each_one(executions, "expire_all")
-            await each_one(executions, "advance_expired", run)
+        if run in rules.overdue:
+            await each_one(executions, "advance", run, as_leader=False)
         else:
-            outcome = story.outcome(run, rules.requests[run][1])
-            await each_one(executions, "close", run, outcome, goes_on=goes_on)
+            await _close(story, run, executions)
         due = rules.due()[:8]
         if due:
             await each_one(executions, "take", due)
+        if run in rules.requests and run in rules.overdue:
+            break  # The funds are too short to go on with it.
+
+
+async def _interfere(story, chance, executions):
+    """Let the owner, or the time, end or change the execution."""
+    rules = executions[0]
+    if story.owner is OwnerPlay.RAISES:
+        await each_one(executions, "raise_timeouts")
+    if rules.has_ended:
+        return
+    if story.owner is OwnerPlay.CANCELS:
+        await each_one(executions, "stop", Status.CANCELLED)
+    if story.owner is OwnerPlay.LATE:
+        await each_one(executions, "pass_deadline")
+        if chance.random() < 0.5:  # Else a leader that requests a run finds out.
+            await each_one(executions, "expire")
+
+
+async def _refill(executions):
+    """Refill funds that were short, and go on with what is closed."""
+    await each_one(executions, "refill", REFILL_MIST)
+    for run in sorted(executions[0].closed):
+        await each_one(executions, "advance", run)
+
+
+async def _close(story, run, executions):
+    """Close a run; if funds do not cover what follows, close it alone."""
+    outcome = story.outcome(run, executions[0].requests[run][1])
+    goes_on = story.leader is not LeaderPlay.ADVANCES_ALONE
+    if goes_on and await each_one(executions, "close", run, outcome):
+        return
+    await each_one(executions, "close", run, outcome, goes_on=False)
+    await each_one(executions, "advance", run)
+
+
+async def end(story, *executions):
+    """End an execution in which little is under way; return whether it has ended."""
+    rules = executions[0]
+    if len(rules.requests) > MOST_LEFT:
+        return False
+    if not rules.has_ended:
+        if story.seed % 2:
+            await each_one(executions, "pass_deadline")
+            await each_one(executions, "expire")
+        else:
+            await each_one(executions, "expire_all")
+            await each_one(executions, "stop", Status.CANCELLED)
+    for run in sorted({*rules.requests, *rules.closed}):
+        await each_one(executions, "advance", run, as_leader=False)
+    return True
 
 
 async def each_one(executions, verb, *arguments, **options):
-    """Do the same in all executions, by the rules first."""
+    """Do the same in all executions, by the rules first; return whether it happened.
+
+    Nothing happens in any of them if funds are short.
+    """
+    short = []
     for execution in executions:
-        waits = getattr(execution, verb)(*arguments, **options)
-        if waits is not None and hasattr(waits, "__await__"):
-            await waits
+        try:
+            waits = getattr(execution, verb)(*arguments, **options)
+            if waits is not None and hasattr(waits, "__await__"):
+                await waits
+        except FundsShortError:
+            short.append(execution)
+    assert len(short) in (0, len(executions))
+    return not short

@@ -6,8 +6,6 @@ transaction that it plays.
 
 from dataclasses import dataclass
 
-from tests.economics.execution_rules import worked_units
-
 
 @dataclass(frozen=True)
 class Bound:
@@ -27,16 +25,23 @@ BOUNDS = {
 PROTOCOLS = tuple(BOUNDS)
 REFUSAL_UNITS, REFUSAL_MIST = 120, 20_000
 """What a refusal adds."""
+CALL_UNITS = 250
+"""What the call of the Move function of these tests adds."""
+HEAVY_EFFORT = 2_400
+"""Beyond this effort in one transaction, gas is dearer than what its steps are paid one by one."""
+EFFORT_UNITS = {0: 0.35, HEAVY_EFFORT: 2.5, 5_000: 2.5, 8_000: 5.5, 12_000: 30}
+"""The gas units of the effort of a transaction, beyond each of these bounds."""
 BYTE_MIST = 7_676
 """Storage of a byte of an outcome, and what Sui keeps of it when it is rewritten."""
 
 
 def gas_bound_mist(protocol, paid, gas_price=1_000):
-    """The most that a transaction costs which the rules paid so."""
+    """Return the most that a transaction costs that the rules paid like this."""
     bound = BOUNDS[protocol]
     rewritten = max(paid.outcome_bytes, paid.rewritten_bytes)
     units = bound.closing_units if paid.is_closing else bound.step_units
-    units += worked_units(paid.effort) + REFUSAL_UNITS * paid.refusals
+    units += sum(each * max(0, paid.effort - most) for most, each in EFFORT_UNITS.items())
+    units += REFUSAL_UNITS * paid.refusals + (CALL_UNITS if paid.call_mist else 0)
     units += 0.04 * paid.read_bytes + 0.028 * max(0, rewritten - 1_000)
     mist = bound.closing_mist if paid.is_closing else bound.step_mist
     mist += paid.stored_mist + REFUSAL_MIST * paid.refusals
@@ -45,5 +50,10 @@ def gas_bound_mist(protocol, paid, gas_price=1_000):
 
 
 def margin_mist(protocol, paid, gas_price=1_000):
-    """The least that such a transaction leaves to a leader."""
-    return paid.mist - gas_bound_mist(protocol, paid, gas_price)
+    """Return the least that such a transaction leaves to a leader.
+
+    The gas that an on-chain tool declares is left out: its function takes that.
+    """
+    called_mist = CALL_UNITS * gas_price if paid.call_mist else 0
+    bound_mist = gas_bound_mist(protocol, paid, gas_price) - called_mist
+    return paid.mist - paid.call_mist - bound_mist

@@ -1,76 +1,156 @@
 """An execution on chain that is played beside the rules, which have to pay the same."""
 
-from nexus_tools.package import PackageClient
+from nexus_tools.errors import NexusError
+from nexus_tools.package import PackageClient, ports_of
 from nexus_tools.package.move.workflows import execution as calls
+from nexus_tools.package.move.workflows.execution import (
+    Execution,
+    ExecutionAdvanced,
+    ExecutionEnded,
+    ExecutionRefunded,
+)
 from nexus_tools.registry import add_advance, add_outcome
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import Answer
-from tests.economics.carried import MIST, CarriedExecution
-from tests.economics.execution_stories import PLAIN, SIGNED
+from tests.economics.carried import CarriedExecution
+from tests.economics.execution_rules import following_steps
+from tests.economics.execution_stories import CALLED, PLAIN, SIGNED
+from tests.economics.funds_rules import FundsShortError
+from tests.economics.gas_bounds import gas_bound_mist
 
-TIMEOUT_MS = 5_000
+TIMEOUT_MS, DAY_MS = 5_000, 86_400_000
 WINDOW_MS = TIMEOUT_MS + 16_000
 
 
 class PlayedExecution(CarriedExecution):
-    """The execution of a story; what it paid is compared after each transaction of its worker."""
+    """The execution of a story; its payments are compared after each transaction of its worker."""
 
-    def __init__(self, stage, workflow, story, rules, clock):
-        super().__init__(stage, workflow)
-        self.story, self.rules, self.clock = story, rules, clock
-        self.has_raised = False
+    def __init__(self, network, workflow, story, rules):
+        super().__init__(network.stage, workflow)
+        self.network, self.story, self.rules = network, story, rules
+        self.closed, self.has_raised, self.refunded_mist = {}, False, 0
 
-    async def begin(self, **terms):
-        """Begin it with funds for all that may be under way at once."""
-        story = self.story
-        terms = {"funds_mist": 60 * MIST, "max_timeout_ms": TIMEOUT_MS} | terms
-        await super().begin(story.values, max_steps=story.max_steps, **terms)
+    async def begin(self):
+        """Begin it with the terms of the story."""
+        story, terms = self.story, self.story.terms(self.rules.fees)
+        # The network forbids to split off a coin of nothing.
+        funds_mist = max(terms.pop("funds_mist"), 1)
+        terms |= {"max_timeout_ms": TIMEOUT_MS, "funds_mist": funds_mist}
+        self._count_refunds(await super().begin(story.values, **terms))
 
     async def close(self, run, outcome, *, goes_on=True):
-        """Close a run, and go on in the same transaction or in the next one."""
-        is_signed = self.story.signs(run.vertex)
+        """Close a run, and go on in the same transaction if that is wanted."""
+        builder, event = TransactionBuilder(), self.requests[run]
+        outcome = await self._add_outcome(builder, run, event, outcome)
         if goes_on:
-            await super().close(run.vertex, outcome, path=run.path, signed=is_signed)
-            return
-        deployment, attempt = self.stage.deployment, None
-        event = self.requests.pop(run)
-        if is_signed and isinstance(outcome, Answer):
-            outcome, attempt = await self._signed(run, event, outcome)
-        builder = TransactionBuilder()
-        named = event.invocation, self.stage.leader
-        add_outcome(builder, deployment, *named, outcome, attempt=attempt)
-        await self.send(builder)
-        await self._advance(event)
+            named = self.id, self.workflow.id, event.invocation
+            add_advance(builder, self.stage.deployment, *named)
+            self._add_steps(builder, following_steps(self.plan, run, event.attempt.number, outcome))
+        del self.requests[run]
+        await self._send_for(run, event, builder)
 
-    async def advance_expired(self, run):
-        """Go on with a run that nobody closed in time."""
-        await self._advance(self.requests.pop(run))
+    async def _add_outcome(self, builder, run, event, outcome):
+        """Add the commands that close a run; return its outcome."""
+        deployment, leader, attempt = self.stage.deployment, self.stage.leader, None
+        fqn = self.story.fqn_of(run.vertex)
+        if fqn != PLAIN and isinstance(outcome, Answer):
+            signed = fqn == SIGNED
+            outcome, attempt = await self._signed(run, event, outcome, signed=signed)
+        if fqn == CALLED and isinstance(outcome, Answer):
+            await self.network.script.set(outcome.variant, ports_of(outcome.ports))
+            self.network.script.add_call(builder, event.invocation, leader, attempt)
+        else:
+            add_outcome(builder, deployment, event.invocation, leader, outcome, attempt=attempt)
+        return outcome
 
-    async def _advance(self, event):
-        builder = TransactionBuilder()
+    async def advance(self, run, **_):
+        """Go on with a run that is closed, or that nobody closed in time."""
+        waiting = self.requests if run in self.requests else self.closed
+        event, builder = waiting.pop(run), TransactionBuilder()
         named = self.id, self.workflow.id, event.invocation
         add_advance(builder, self.stage.deployment, *named)
-        await self.send(builder)
+        await self._send_for(run, event, builder, waiting)
+
+    async def _send_for(self, run, event, builder, waiting=None):
+        """Send a transaction about a run, which is closed afterwards if it was not advanced."""
+        try:
+            events = await self.send(builder)
+        except FundsShortError:
+            (self.requests if waiting is None else waiting)[run] = event
+            raise
+        if not any(isinstance(each, ExecutionAdvanced) for each in events):
+            self.closed[run] = event
 
     async def stop(self, _status):
         """Cancel it as its owner."""
         builder = TransactionBuilder()
         calls.cancel(builder, self.stage.deployment.workflows, self.id)
-        await PackageClient(self.stage.owner, self.stage.deployment).send(builder)
+        await self._send_as(self.stage.owner, builder)
+
+    async def refill(self, amount_mist):
+        """Add to its funds as its owner."""
+        builder = TransactionBuilder()
+        coin = builder.split_coins(builder.gas, [amount_mist])[0]
+        calls.refill(builder, self.stage.deployment.workflows, self.id, coin)
+        await self._send_as(self.stage.owner, builder)
 
     async def raise_timeouts(self, timeout_ms=TIMEOUT_MS + 1):
-        """Raise the timeouts of the tools beyond what the execution consents to."""
+        """Raise the timeouts of the tools beyond what the execution allows."""
         self.has_raised = not self.has_raised
-        for fqn in (PLAIN, SIGNED):
+        for fqn in (PLAIN, SIGNED, CALLED):
             await self.stage.update(fqn, timeout_ms=timeout_ms)
 
     async def expire_all(self):
         """Let the time of all that is under way pass."""
-        self.clock(WINDOW_MS)
+        self.network.clock(WINDOW_MS * self.rules.leaders)
+
+    async def pass_deadline(self):
+        """Let the time of the execution pass."""
+        self.network.clock(DAY_MS)
+
+    async def expire(self):
+        """Expire it as an account that has nothing to do with it; that earns nothing."""
+        other, builder = self.stage.worker, TransactionBuilder()
+        calls.expire(builder, self.stage.deployment.workflows, self.id)
+        before = await other.balance(other.address)
+        sent = await self._send_as(other, builder)
+        assert await other.balance(other.address) == before - sent.cost.net
+
+    async def check_end(self):
+        """Compare funds, refunds, costs and open runs with the rules."""
+        rules, bound = self.rules, gas_bound_mist
+        assert set(self.requests) == set(rules.requests)
+        assert set(self.closed) == set(rules.closed)
+        client = PackageClient(self.stage.worker, self.stage.deployment)
+        found = await client.read(self.id, Execution)
+        assert found.funds == rules.funds_mist
+        assert self.refunded_mist == (0 if rules.is_scheduled else rules.refunded_mist)
+        for paid, cost in zip(rules.paid, self.costs, strict=True):
+            assert cost.net <= bound(self.network.protocol, paid, self.network.price), paid
+
+    async def _send_as(self, client, builder):
+        sent = await PackageClient(client, self.stage.deployment).send(builder)
+        self._count_refunds(self._events(sent))
+        return sent
 
     async def send(self, builder):
-        await super().send(builder)
-        # The rules play first: what they have paid for this transaction is there.
+        try:
+            events = await super().send(builder)
+        except NexusError as error:
+            if error.code != "funds_short":
+                raise
+            raise FundsShortError from error
+        self._count_refunds(events)
+        # The rules play first: they have paid for this transaction already.
         number = len(self.costs) - 1
         paid_mist = self.gained_mist[-1] + self.costs[-1].net
-        assert paid_mist == self.rules.paid[number].mist, f"transaction {number}"
+        ruled = self.rules.paid[number]
+        assert paid_mist == ruled.mist, f"transaction {number}: {paid_mist - ruled.mist}, {ruled}"
+        return events
+
+    def _count_refunds(self, events):
+        for each in events:
+            if isinstance(each, ExecutionRefunded):
+                self.refunded_mist += each.amount_mist
+            if isinstance(each, ExecutionEnded) and not self.rules.is_scheduled:
+                self.refunded_mist += each.refund_mist

@@ -1,0 +1,61 @@
+"""The chain plays the stories of executions, and pays what the rules say.
+
+With `NEXUS_TOOLS_DOCUMENTS=2000` each protocol plays 105 stories of executions and 52 of schedules,
+a third at each gas price. Else two networks play a few.
+"""
+
+from itertools import product
+
+import pytest
+
+from tests.economics.execution_stories import DOCUMENTS, end, play, stories
+from tests.economics.fee_rules import Fees
+from tests.economics.gas_bounds import PROTOCOLS
+from tests.economics.networks import network_of
+from tests.economics.played_execution import TIMEOUT_MS, PlayedExecution
+from tests.economics.played_schedules import PlayedKeeping
+from tests.economics.schedule_stories import play_schedules, schedule_stories
+from tests.economics.test_execution_laws import PRICES
+
+NETWORKS = [*product(PROTOCOLS, PRICES)] if DOCUMENTS > 100 else [(105, 1_000), (140, 5_000)]
+
+
+@pytest.mark.parametrize(("protocol", "price"), NETWORKS)
+async def test_chain_pays_what_the_rules_say(protocol, price, linked):
+    """The gas of each transaction is at most the bound that the laws are checked with."""
+    number = PRICES.index(price)
+    async with network_of(protocol, price, linked) as network:
+        for story in [*stories(max(3, DOCUMENTS // 19))][number :: len(PRICES)]:
+            await play_on_chain(network, story)
+
+
+@pytest.mark.parametrize(("protocol", "price"), NETWORKS)
+async def test_chain_pays_keepers_what_the_rules_say(protocol, price, linked):
+    """The payment covers the gas of each transaction that begins an execution."""
+    number = PRICES.index(price)
+    async with network_of(protocol, price, linked) as network:
+        for story in [*schedule_stories(max(3, DOCUMENTS // 38))][number :: len(PRICES)]:
+            await keep_on_chain(network, story)
+
+
+async def keep_on_chain(network, story):
+    """Play the schedules of a story on chain and by the rules."""
+    rules = story.ruled(Fees(network.price), network.clock(0))
+    workflow = await network.carrier.publish(story.story.document)
+    keeping = PlayedKeeping(network, workflow, story, rules)
+    await play_schedules(story, rules, keeping)
+    await keeping.check_end()
+
+
+async def play_on_chain(network, story):
+    """Play a story on chain and by the rules."""
+    rules = story.ruled(Fees(network.price))
+    rules.begin(story.values, **story.terms(rules.fees))
+    workflow = await network.carrier.publish(story.document)
+    execution = PlayedExecution(network, workflow, story, rules)
+    await execution.begin()
+    await play(story, rules, execution)
+    await end(story, rules, execution)
+    await execution.check_end()
+    if execution.has_raised:
+        await execution.raise_timeouts(TIMEOUT_MS)
