@@ -38,7 +38,7 @@ class Assignment:
         return self.place > 0 or now_ms >= self.window_ends_at_ms
 
     def is_left_at(self, now_ms: int) -> bool:
-        """Whether only an answer of this leader still counts: the next leader's window has begun."""
+        """Whether only an answer still counts: the window of the next leader has begun."""
         return not self.is_last and now_ms >= self.window_ends_at_ms
 
     def outcome_by_ms(self, now_ms: int, margin_ms: int) -> int:

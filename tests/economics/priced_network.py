@@ -1,4 +1,4 @@
-"""Networks of a protocol version and a reference gas price, on which a leader carries executions."""
+"""Networks of a protocol version and gas price, on which a leader carries executions."""
 
 from contextlib import asynccontextmanager
 

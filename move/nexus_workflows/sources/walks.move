@@ -278,27 +278,6 @@ public(package) fun read_collects(self: &mut Walks, dag: &Dag, region: u16) {
     });
 }
 
-/// Notes the pages that are read to find what closing a run may write, with a variant or without.
-public(package) fun read_edges(self: &mut Walks, dag: &Dag, run: &Run, variant: &Option<String>) {
-    let vertex = dag.vertex(run.vertex());
-    let failure = err_eval();
-    self.records.read_vertex(run.vertex());
-    vertex.variants().do_ref!(|each| {
-        let name = each.name();
-        if (name == failure || variant.contains(&name)) each.edges().do_ref!(|edge| {
-            edge.scope().do!(|block| self.records.read_block(block));
-        });
-    });
-}
-
-/// Notes the pages that are read to find what gathering a region may write.
-public(package) fun read_collects(self: &mut Walks, dag: &Dag, region: u16) {
-    self.records.read_block(region);
-    dag.block(region).collects().do_ref!(|each| {
-        each.edge().scope().do!(|block| self.records.read_block(block));
-    });
-}
-
 /// The most bytes that gathering a region may write.
 public(package) fun most_gathered_bytes(dag: &Dag, region: u16): u64 {
     let mut bytes = 0;
