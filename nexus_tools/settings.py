@@ -42,7 +42,7 @@ Report = Callable[[NexusError], None]
 KEYS = {
     "network": "the network that commands work on",
     "wallet": "alias or address of the key that signs",
-    "keystore": "file with the keys, as the Sui client writes it",
+    "keystore": "file with the keys, as the Sui client writes it; its name ends in .keystore",
     "timeout": "how long a node or a faucet may take to respond: 10s",
     "max_gas_price": "the highest gas price that is accepted from a node, in MIST: 10000",
     "leaders": "ids of the leaders that your invocations name, with commas between",
@@ -265,7 +265,7 @@ class Settings:
         except NotFoundError as error:
             elsewhere = self._find_elsewhere(lambda files: files.accounts, lambda _: None)
             others = ", ".join(each.what.alias for each in elsewhere)
-            if others:
+            if others and error.code == "wallet_empty":
                 error.hint = f"`nexus-tools wallet use` takes one of {others}"
                 error.hint += ", `nexus-tools wallet new` makes one"
             raise
