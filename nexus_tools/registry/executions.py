@@ -41,13 +41,18 @@ DEFAULT_LASTS_MS = 24 * 60 * 60 * 1_000
 
 @dataclass(frozen=True, slots=True)
 class BegunExecution:
-    """An execution that was begun: the transaction, its id, its funds in MIST, who carries it."""
+    """An execution that was begun: the transaction, its id, its funds in MIST, who carries it.
+
+    `max_prices_mist` and `max_outcome_bytes` are what `Executions.begin` took or found.
+    """
 
     sent: Sent
     execution: Address
     funds_mist: int
     leaders: tuple[Address, ...]
     cost: ExecutionCost
+    max_prices_mist: Mapping[str, int]
+    max_outcome_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +161,15 @@ class Executions(PackageClient):
         )
         sent = await self.send(builder)
         begun = self.emitted(sent, ExecutionBegun)
-        return BegunExecution(sent, begun.execution, funds_mist, terms.leaders, cost)
+        return BegunExecution(
+            sent,
+            begun.execution,
+            funds_mist,
+            terms.leaders,
+            cost,
+            dict(zip(workflow.fqns, terms.max_prices_mist, strict=True)),
+            terms.max_outcome_bytes,
+        )
 
     def _beginning(
         self,

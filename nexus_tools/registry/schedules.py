@@ -49,7 +49,8 @@ HOUR_MS = 3_600_000
 class CreatedSchedule:
     """A schedule that was created; each of its executions gets `each_mist`.
 
-    `next_at_ms` is when the first one is planned, if one is.
+    `next_at_ms` is when the first one is planned, if one is. `max_prices_mist` and
+    `max_outcome_bytes` are what `Schedules.create` took or found.
     """
 
     schedule: Address
@@ -57,6 +58,8 @@ class CreatedSchedule:
     each_mist: int
     next_at_ms: int | None
     leaders: tuple[Address, ...]
+    max_prices_mist: Mapping[str, int]
+    max_outcome_bytes: int
 
 
 @checks_arguments
@@ -118,7 +121,15 @@ class Schedules(ScheduleKeeping):
         sent = await self.send(creation(self.deployment, workflow, order, funds_mist))
         created = self.emitted(sent, ScheduleCreated)
         next_at_ms = created.next_at_ms or None  # 0: the next event counts
-        return CreatedSchedule(created.schedule, sent, order.each_mist, next_at_ms, terms.leaders)
+        return CreatedSchedule(
+            created.schedule,
+            sent,
+            order.each_mist,
+            next_at_ms,
+            terms.leaders,
+            dict(zip(workflow.fqns, terms.max_prices_mist, strict=True)),
+            terms.max_outcome_bytes,
+        )
 
     # --- Reading
 

@@ -92,11 +92,21 @@ async def command(
         values = await with_workflow_addresses(session, nexus, workflow, values)
         leaders = await find_leaders(nexus.leaders, named)
         forewarn(session, workflow, values, group, lasts)
+        given["leaders"] = leaders
+
+        def question(done: "CreatedSchedule") -> str:
+            """Return the question, and send what it shows: a tool's owner may raise its price."""
+            given["leaders"] = done.leaders
+            given["each_mist"] = done.each_mist
+            given["max_prices_mist"] = done.max_prices_mist
+            given["max_outcome_bytes"] = done.max_outcome_bytes
+            return _question(fqn, done.each_mist, funds)
+
         created = await carry_out(
             session,
             nexus.schedules,
-            lambda service: service.create(workflow, values, timing, leaders=leaders, **given),
-            question=lambda done: _question(fqn, done.each_mist, funds),
+            lambda service: service.create(workflow, values, timing, **given),
+            question=question,
         )
     _report(session, fqn, timing, funds, created)
 
