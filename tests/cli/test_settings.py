@@ -2,6 +2,8 @@ import stat
 
 import pytest
 
+from tests.cli.conftest import Typist
+
 
 def test_without_a_file_commands_work_on_the_localnet(home):
     assert home.json("config", "show")["network"] == "localnet"
@@ -166,3 +168,20 @@ def test_max_gas_price_must_be_a_positive_integer(home, value):
     result = home.run("config", "set", "max_gas_price", "--json", "--", value)
     assert (result.code, result.error["code"]) == (2, "gas_price_invalid")
     assert home.json("config", "show")["max_gas_price"] == 10_000
+
+
+def test_a_command_at_its_question_keeps_what_is_set_meanwhile(home):
+    home.wallet.new("old")
+    home.wallet.new("new")
+    home.configure(wallet="old")
+
+    def agree():
+        home.spawn("config", "set", "max_gas_price", "1500")
+        home.spawn("network", "use", "testnet")
+        return "y"
+
+    result = home.run("wallet", "remove", "old", "--force", stdin=Typist(agree))
+    assert result.code == 0
+    assert home.settings["max_gas_price"] == "1500"
+    assert home.settings["network"] == "testnet"
+    assert "wallet" not in home.settings
