@@ -115,7 +115,7 @@ def _send_nowhere(*streams: TextIO) -> None:
 
 def _report(error: NexusError) -> int:
     """Print an error on stderr, as JSON if the command was to print JSON."""
-    if error.details.get("timeout_s"):
+    if error.details.get("timeout_s") and "digest" not in error.details:  # else it may be executed
         error.hint = "check the node, or wait longer: `nexus-tools config set timeout 60s`"
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)

@@ -1,5 +1,6 @@
 """Failed transactions in words: what the effects say, and what the node knows of their aborts."""
 
+from asyncio import CancelledError
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -91,18 +92,22 @@ async def explains_refusal(
 def in_doubt(digest: Digest) -> Iterator[None]:
     """Name the transaction in errors after which nobody knows whether it was executed.
 
-    A refusal leaves no doubt.
+    A refusal leaves no doubt. A cancellation has the doubt as a note.
     """
+    doubt = (
+        f"the transaction {digest} may have been executed all the same: look for it before you"
+        " send another"
+    )
     try:
         yield
     except (RefusedOnChainError, NotFoundError):
         raise
     except NexusError as error:
         error.details["digest"] = str(digest)
-        error.hint = (
-            f"the transaction {digest} may have been executed all the same: look for it before you"
-            " send another"
-        )
+        error.hint = doubt
+        raise
+    except CancelledError as cancelled:
+        cancelled.add_note(doubt)
         raise
 
 

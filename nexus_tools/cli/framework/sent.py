@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from nexus_tools import units
+from nexus_tools.cli.framework.interrupts import terminable
 from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.session import Session
 
@@ -133,6 +134,12 @@ def _for_people(document: Mapping[str, Any]) -> dict[str, Any]:
     return shown
 
 
+_DOUBT = (
+    "the transaction may have been sent: look at what it was to change before you send it once more"
+    " (`nexus-tools status`)"
+)
+
+
 async def carry_out(
     session: Session,
     service: Service,
@@ -157,11 +164,9 @@ async def carry_out(
         if asked:
             output.confirm(asked, yes=False)
     try:
-        with output.progress("waiting for the network"):
+        with output.progress("waiting for the network"), terminable():
             return await verb(service)
-    except CancelledError:
-        output.warn(
-            "the transaction may have been sent: look at what it was to change"
-            " before you send it once more (`nexus-tools status`)"
-        )
+    except CancelledError as cancelled:
+        for doubt in getattr(cancelled, "__notes__", [_DOUBT]):
+            output.warn(doubt)
         raise
