@@ -13,9 +13,12 @@ from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, ExecutionFailure, MoveAbort
 from nexus_tools.sui.transaction import Command
+from nexus_tools.untrusted_text import one_line
 
 if TYPE_CHECKING:
     from nexus_tools.bytecode import CleverError
+
+_MAX_VALUE = 1_000
 
 
 def parse_clever_error(message: Any) -> "CleverError | None":
@@ -145,7 +148,7 @@ def _aborts(abort: MoveAbort, clever: "CleverError | None") -> str:
         return f"aborts with {abort.code}"
     name = clever.constant_name or clever.code
     reason = "aborts" if name is None else f"aborts with {name}"
-    value = "" if clever.rendered is None else f": {clever.rendered}"
+    value = "" if clever.rendered is None else f": {one_line(clever.rendered, _MAX_VALUE)}"
     return f"{reason} in line {clever.line_number}{value}"
 
 
