@@ -89,7 +89,8 @@ def declared_servers(file: Path) -> dict[str, Any]:
     Raises `ValidationError` with code `mcp_json_invalid`.
     """
     try:
-        text = without_mark(file.read_bytes())
+        with file.open("rb") as opened:
+            text = without_mark(opened.read(MAX_BYTES + 4))  # one more than allowed, after a mark
         document = parse_json(text) if len(text) <= MAX_BYTES else None
     except OSError as error:
         raise _invalid(f"{file} cannot be read: {error.strerror}") from error
