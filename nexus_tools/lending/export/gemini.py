@@ -13,7 +13,6 @@ from typing import Any
 from nexus_tools.lending.export.demands import unmet_demand
 from nexus_tools.lending.export.exported import ExportedTool, as_arguments
 from nexus_tools.tool import SchemaDocument, ToolDefinition, pointer_of
-from nexus_tools.tool.schema_document import MAX_SUBSCHEMAS
 
 Schema = dict[str, Any]
 
@@ -45,6 +44,7 @@ _DEMANDS = (
     "if",
 )
 _MAX_VALUES = 100
+_MAX_SUBSCHEMAS = 2_000
 
 
 class NotExpressibleError(Exception):
@@ -94,8 +94,8 @@ class _Subset:
 
     def _converted(self, schema: Schema | bool, place: str, within: frozenset[str]) -> Schema:
         self._count += 1
-        if self._count > MAX_SUBSCHEMAS:
-            raise _no(place, f"it has more than {MAX_SUBSCHEMAS} subschemas without references")
+        if self._count > _MAX_SUBSCHEMAS:
+            raise _no(place, f"it has more than {_MAX_SUBSCHEMAS} subschemas without references")
         if isinstance(schema, bool):
             raise _no(place, "it allows any value" if schema else "it allows no value")
         unions = [key for key in _UNIONS if key in schema]
