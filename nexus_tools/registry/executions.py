@@ -161,15 +161,8 @@ class Executions(PackageClient):
         )
         sent = await self.send(builder)
         begun = self.emitted(sent, ExecutionBegun)
-        return BegunExecution(
-            sent,
-            begun.execution,
-            funds_mist,
-            terms.leaders,
-            cost,
-            dict(zip(workflow.fqns, terms.max_prices_mist, strict=True)),
-            terms.max_outcome_bytes,
-        )
+        prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
+        return BegunExecution(sent, begun.execution, funds_mist, terms.leaders, cost, prices, size)
 
     def _beginning(
         self,

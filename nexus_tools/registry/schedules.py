@@ -121,14 +121,9 @@ class Schedules(ScheduleKeeping):
         sent = await self.send(creation(self.deployment, workflow, order, funds_mist))
         created = self.emitted(sent, ScheduleCreated)
         next_at_ms = created.next_at_ms or None  # 0: the next event counts
+        prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
         return CreatedSchedule(
-            created.schedule,
-            sent,
-            order.each_mist,
-            next_at_ms,
-            terms.leaders,
-            dict(zip(workflow.fqns, terms.max_prices_mist, strict=True)),
-            terms.max_outcome_bytes,
+            created.schedule, sent, order.each_mist, next_at_ms, terms.leaders, prices, size
         )
 
     # --- Reading

@@ -96,10 +96,7 @@ async def command(
 
         def question(done: "CreatedSchedule") -> str:
             """Return the question, and send what it shows: a tool's owner may raise its price."""
-            given["leaders"] = done.leaders
-            given["each_mist"] = done.each_mist
-            given["max_prices_mist"] = done.max_prices_mist
-            given["max_outcome_bytes"] = done.max_outcome_bytes
+            given.update(_terms_of(done))
             return _question(fqn, done.each_mist, funds)
 
         created = await carry_out(
@@ -114,6 +111,12 @@ async def command(
 def _said(**options: Any) -> dict[str, Any]:
     """The options that were given."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _terms_of(done: "CreatedSchedule") -> dict[str, Any]:
+    """Return the terms that the rehearsal found, to be sent as they are."""
+    names = ("leaders", "each_mist", "max_prices_mist", "max_outcome_bytes")
+    return {name: getattr(done, name) for name in names}
 
 
 def _question(fqn: str, each_mist: int, funds_mist: int) -> str:
