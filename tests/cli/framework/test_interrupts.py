@@ -3,10 +3,11 @@
 import asyncio
 import io
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from nexus_tools.cli.framework import read_bytes
+from nexus_tools.cli.framework import read_bytes, terminable
 
 
 class Interrupted(io.BytesIO):
@@ -34,3 +35,13 @@ def test_afterwards_ctrl_c_does_what_it_did_before(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}")))
     assert read_bytes("-") == b"{}"
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_terminable_changes_nothing_outside_the_main_thread():
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(_entered).result()
+
+
+def _entered():
+    with terminable():
+        return True
