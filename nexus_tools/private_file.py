@@ -4,7 +4,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nexus_tools.text_file import read_text
@@ -36,6 +36,7 @@ def write_private(path: Path, text: str) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+    _sync_names(path.parent)
 
 
 def create_private(path: Path, text: str) -> None:
@@ -46,6 +47,18 @@ def create_private(path: Path, text: str) -> None:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
+    _sync_names(path.parent)
+
+
+def _sync_names(folder: Path) -> None:
+    """Wait until the names of new files outlast a loss of power, where the system can do so."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            with suppress(OSError):  # some network file systems refuse it for a folder
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def is_exposed(path: Path) -> bool:

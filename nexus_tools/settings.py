@@ -5,7 +5,7 @@ file of their own. Networks and keys that are not there are looked for where the
 keep theirs: who has one of those need not import a key, nor name a node once more.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,13 +20,12 @@ from nexus_tools.directories import (
     sui_config_directory,
 )
 from nexus_tools.environment import user_variables
-from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
+from nexus_tools.errors import NexusError, NotFoundError, ValidationError
 from nexus_tools.found import Found, nearest, require_one
 from nexus_tools.passphrase import Passphrase
-from nexus_tools.private_file import write_private
 from nexus_tools.running_localnet import restart_hint, running_localnet, running_localnets
+from nexus_tools.settings_file import KEYS, TABLES, change_document, read_document
 from nexus_tools.spelling import suggestion
-from nexus_tools.text_file import read_text
 from nexus_tools.units import parse_gas_price, parse_timeout
 
 if TYPE_CHECKING:
@@ -39,16 +38,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Report = Callable[[NexusError], None]
 
-KEYS = {
-    "network": "the network that commands work on",
-    "wallet": "alias or address of the key that signs",
-    "keystore": "file with the keys, as the Sui client writes it",
-    "timeout": "how long a node or a faucet may take to respond: 10s",
-    "max_gas_price": "the highest gas price that is accepted from a node, in MIST: 10000",
-    "leaders": "ids of the leaders that your invocations name, with commas between",
-}
-
-TABLES = ("networks", "deployments", "upgrade_locks")
 DEFAULT_TIMEOUT = "10s"
 """What people wait for without a word; programs may have more patience."""
 _HOW_TO_ADD_A_NETWORK = (
@@ -79,6 +68,7 @@ class Settings:
     networks: dict[str, dict[str, Any]] = field(default_factory=dict)
     deployments: dict[str, dict[str, Any]] = field(default_factory=dict)
     upgrade_locks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _was: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     # --- The file and the environment
 
@@ -94,7 +84,8 @@ class Settings:
             localnet_port=variables.get("localnet_port"),
             passphrase=Passphrase.of(variables),
         )
-        settings._read_file()
+        settings._was = read_document(settings.config_file)
+        settings._take(settings._was)
         return settings
 
     def get(self, key: str) -> str | None:
@@ -135,12 +126,16 @@ class Settings:
         return tuple(Address.parse_whole(each) for each in given if each)
 
     def save(self) -> None:
-        """Write the file anew, atomically, for its owner alone."""
-        import tomli_w
+        """Write what was changed here; what others changed in the file meanwhile is kept."""
+        now = self.values | {table: getattr(self, table) for table in TABLES}
+        self._was = change_document(self.config_file, self._was, now)
+        self._take(self._was)
 
-        values = {key: self.values[key] for key in KEYS if key in self.values}
-        document = values | {table: getattr(self, table) for table in TABLES}
-        write_private(self.config_file, tomli_w.dumps(document))
+    def _take(self, document: Mapping[str, Any]) -> None:
+        """Have the settings and tables of a document, and change none of it with them."""
+        self.values = {key: document[key] for key in KEYS if key in document}
+        for table in TABLES:
+            setattr(self, table, dict(document[table]))
 
     # --- Networks
 
@@ -265,7 +260,7 @@ class Settings:
         except NotFoundError as error:
             elsewhere = self._find_elsewhere(lambda files: files.accounts, lambda _: None)
             others = ", ".join(each.what.alias for each in elsewhere)
-            if others:
+            if others and error.code == "wallet_empty":
                 error.hint = f"`nexus-tools wallet use` takes one of {others}"
                 error.hint += ", `nexus-tools wallet new` makes one"
             raise
@@ -370,31 +365,3 @@ class Settings:
         """Keep which `upgrade_lock` is used on a network."""
         self.upgrade_locks[network] = locks.as_json()
         self.save()
-
-    # --- Reading
-
-    def _read_file(self) -> None:
-        import tomllib
-
-        try:
-            document = tomllib.loads(read_text(self.config_file))
-        except FileNotFoundError:
-            return
-        except (OSError, ValueError) as error:
-            raise self._invalid(str(error)) from None
-        for table in TABLES:
-            setattr(self, table, self._tables(document.pop(table, {})))
-        for key, value in document.items():
-            if key not in KEYS or not isinstance(value, str):
-                likely = suggestion(key, KEYS.keys() - {key})
-                raise self._invalid(f"{key} = {value!r} is no setting", likely)
-            self.values[key] = value
-
-    def _tables(self, value: Any) -> dict[str, dict[str, Any]]:
-        if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
-            raise self._invalid(f"{', '.join(TABLES)} are tables of tables")
-        return value
-
-    def _invalid(self, reason: str, hint: str = "") -> UsageError:
-        message, hint = f"{self.config_file}: {reason}", hint or "correct or delete the file"
-        return UsageError("config_invalid", message, hint=hint)

@@ -1,6 +1,7 @@
 """Where networks, keys and deployments are found, and which one is meant."""
 
 import json
+import threading
 
 import pytest
 
@@ -192,3 +193,57 @@ def test_the_setting_may_name_a_key_of_others(home, sui_files, monkeypatch):
     sui_files(home)
     monkeypatch.setenv("NEXUS_TOOLS_WALLET", "ruby")
     assert str(Settings.load().find_key().address) == SUI_ADDRESS
+
+
+# --- Several commands at once
+
+
+def test_save_keeps_what_another_command_changed(home):
+    Settings.load().save()
+    waiting, other = Settings.load(), Settings.load()
+    other.values |= {"wallet": "alice", "max_gas_price": "1500"}
+    other.networks["mine"] = {"url": "http://127.0.0.1:1"}
+    other.deployments["testnet"] = {"package": "0x1"}
+    other.save()
+    waiting.values["timeout"] = "1m"
+    waiting.deployments["devnet"] = {"package": "0x2"}
+    waiting.save()
+    found = Settings.load()
+    assert found.values == {"wallet": "alice", "max_gas_price": "1500", "timeout": "1m"}
+    assert found.networks == {"mine": {"url": "http://127.0.0.1:1"}}
+    assert found.deployments == {"testnet": {"package": "0x1"}, "devnet": {"package": "0x2"}}
+    assert waiting.values == found.values
+
+
+def test_save_removes_only_what_was_removed_here(home):
+    settings = Settings.load()
+    settings.values |= {"wallet": "alice", "timeout": "1m"}
+    settings.deployments |= {"testnet": {"package": "0x1"}, "devnet": {"package": "0x2"}}
+    settings.save()
+    waiting, other = Settings.load(), Settings.load()
+    del other.values["timeout"]
+    del other.deployments["devnet"]
+    other.save()
+    del waiting.values["wallet"]
+    waiting.deployments["testnet"] = {"package": "0x3"}
+    waiting.save()
+    found = Settings.load()
+    assert found.values == {}
+    assert found.deployments == {"testnet": {"package": "0x3"}}
+
+
+def test_many_commands_that_save_at_once_lose_nothing(home):
+    ready = threading.Barrier(8)
+
+    def remember(number):
+        settings = Settings.load()
+        ready.wait()
+        settings.deployments[f"net{number}"] = {"package": f"0x{number}"}
+        settings.save()
+
+    threads = [threading.Thread(target=remember, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Settings.load().deployments.keys() == {f"net{number}" for number in range(8)}

@@ -27,7 +27,7 @@ Lifespan = Callable[[Collection[Tool]], AbstractAsyncContextManager[None]]
 class Host:
     """What bridges may use of this machine and of its operator.
 
-    `environment` is the operator's: a tool gets of it only what `shared` names, and what its own
+    `environment` is the operator's: a tool gets of it only what `shared` names, whatever its own
     declaration asks for. `python` runs tools in Python, `scratch` is where calls have their
     directories, `cache` keeps what is built once. `timeout_ms` is the tools' own, 1 000 to 120 000.
     `confinement` is what all tools may touch besides what is theirs.
@@ -42,6 +42,12 @@ class Host:
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     confinement: Confinement = field(default_factory=Confinement)
 
+    @property
+    def shared_environment(self) -> dict[str, str]:
+        """The variables of the operator that tools may have, where they are set."""
+        names = sorted(self.shared)
+        return {name: self.environment[name] for name in names if name in self.environment}
+
     def confined(self, *own: Path) -> Confinement:
         """What a tool may touch that consists of these places and runs in `python`.
 
@@ -54,7 +60,7 @@ class Host:
 class BridgedTool(Tool):
     """A tool of another system: `system` is its word, `source` says where it was found.
 
-    `variables` names what its own declaration asks for of the operator's environment. `confinement`
+    `variables` names what its own declaration asks for of the shared variables. `confinement`
     is what its processes may touch; None for a tool that has none on this machine.
 
     Subclasses implement `run`. An input that does not match raises `ValidationError` (422). A tool

@@ -1,5 +1,6 @@
 """Secrets taken out of what a tool gave and said: an outcome is for everyone to read."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -8,6 +9,11 @@ from nexus_tools.bridges.sandbox import Finished
 from nexus_tools.bridges.worker import WorkerReply
 
 MARK = "[redacted]"
+SECRET_NAME = re.compile(
+    r"token|passw|secret|credential|cookie|authorization|api-?key|[-_]auth$|[-_]key$|^key$",
+    re.IGNORECASE,
+)
+"""Names of variables, headers and parameters whose values are secrets."""
 
 # A shorter value is a word that stands in any text.
 _MIN_LENGTH = 6

@@ -115,12 +115,14 @@ def _send_nowhere(*streams: TextIO) -> None:
 
 def _report(error: NexusError) -> int:
     """Print an error on stderr, as JSON if the command was to print JSON."""
-    if error.details.get("timeout_s"):
+    if error.details.get("timeout_s") and "digest" not in error.details:  # else it may be executed
         error.hint = "check the node, or wait longer: `nexus-tools config set timeout 60s`"
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)
         return error.exit_code
-    click.secho(f"error: {plain(error.message, lines=True)}", fg="red", err=True, color=_color())
+    # Other people may have written the message: no line of it looks like one of ours.
+    message = plain(error.message, lines=True).replace("\n", "\n  | ")
+    click.secho(f"error: {message}", fg="red", err=True, color=_color())
     failures = error.details.get("failures", ())
     for failure in failures if len(failures) > 1 else ():  # the message has the first
         where = failure.get("pointer") or "/"

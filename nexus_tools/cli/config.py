@@ -9,7 +9,8 @@ import click
 from nexus_tools.cli.framework import Choice, Session, complete_settings, local
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.found import Found
-from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Settings
+from nexus_tools.settings import DEFAULT_TIMEOUT, Settings
+from nexus_tools.settings_file import KEYS
 from nexus_tools.units import parse_timeout
 
 

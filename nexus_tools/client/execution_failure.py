@@ -1,5 +1,6 @@
 """Failed transactions in words: what the effects say, and what the node knows of their aborts."""
 
+from asyncio import CancelledError
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,12 @@ from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, ExecutionFailure, MoveAbort
 from nexus_tools.sui.transaction import Command
+from nexus_tools.untrusted_text import one_line
 
 if TYPE_CHECKING:
     from nexus_tools.bytecode import CleverError
+
+_MAX_VALUE = 1_000
 
 
 def parse_clever_error(message: Any) -> "CleverError | None":
@@ -91,18 +95,22 @@ async def explains_refusal(
 def in_doubt(digest: Digest) -> Iterator[None]:
     """Name the transaction in errors after which nobody knows whether it was executed.
 
-    A refusal leaves no doubt.
+    A refusal leaves no doubt. A cancellation has the doubt as a note.
     """
+    doubt = (
+        f"the transaction {digest} may have been executed all the same: look for it before you"
+        " send another"
+    )
     try:
         yield
     except (RefusedOnChainError, NotFoundError):
         raise
     except NexusError as error:
         error.details["digest"] = str(digest)
-        error.hint = (
-            f"the transaction {digest} may have been executed all the same: look for it before you"
-            " send another"
-        )
+        error.hint = doubt
+        raise
+    except CancelledError as cancelled:
+        cancelled.add_note(doubt)
         raise
 
 
@@ -140,7 +148,7 @@ def _aborts(abort: MoveAbort, clever: "CleverError | None") -> str:
         return f"aborts with {abort.code}"
     name = clever.constant_name or clever.code
     reason = "aborts" if name is None else f"aborts with {name}"
-    value = "" if clever.rendered is None else f": {clever.rendered}"
+    value = "" if clever.rendered is None else f": {one_line(clever.rendered, _MAX_VALUE)}"
     return f"{reason} in line {clever.line_number}{value}"
 
 

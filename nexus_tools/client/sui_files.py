@@ -67,7 +67,8 @@ class SuiFiles:
     @cached_property
     def _wallet(self) -> Wallet:
         named = self._client_yaml.keystore.File
-        return Wallet(Path(named) if named else self.file.with_name("sui.keystore"))
+        path = Path(named) if named else self.file.with_name("sui.keystore")
+        return Wallet(path, foreign=True)
 
     @cached_property
     def _client_yaml(self) -> _ClientYaml:

@@ -4,6 +4,9 @@ The keystore is a JSON list of base64 entries, the file of aliases beside it a J
 `{"alias", "public_key_base64"}` (`sui-keys/src/keystore.rs`). A third file holds the active
 address, a fourth the keys that a passphrase opens, which the Sui command line does not know. All
 have mode 0600 and are replaced at once, never written in place.
+
+The Sui command line replaces the suffix of a keystore's name to name the file of aliases. The name
+of a keystore has to end in `.keystore`: then no two keystores share such a file, and none is one.
 """
 
 import json
@@ -29,6 +32,8 @@ from nexus_tools.sui.signature import SignatureScheme
 Key = TypeVar("Key")
 
 _HOW_TO_MEND = "correct or remove the entry; the other keys of the file work"
+_SUFFIX = ".keystore"
+_ACTIVE, _ALIASES, _ENCRYPTED = _COMPANIONS = (".active", ".aliases", ".encrypted")
 _ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
@@ -49,11 +54,22 @@ class Account(Struct, frozen=True):
 class Wallet:
     """The keys of one keystore file; a missing file is a wallet without keys.
 
-    `passphrase` is asked for that of a key, by its alias, when an encrypted one is to sign.
+    `passphrase` is asked for that of a key, by its alias, when an encrypted one is to sign. A
+    `foreign` keystore belongs to another program and may have any name: it is only read.
+
+    Raises `keystore_name_invalid` or `wallet_invalid`.
     """
 
-    def __init__(self, path: Path, passphrase: Callable[[str], str] | None = None) -> None:
-        self._path = path
+    def __init__(
+        self,
+        path: Path,
+        passphrase: Callable[[str], str] | None = None,
+        *,
+        foreign: bool = False,
+    ) -> None:
+        self._path = path.resolve()  # two links to a keystore share its lock and companions
+        if not foreign:
+            _check_name(self._path)
         self._passphrase = passphrase or Passphrase()
         self._keys: dict[Address, KeyPair | EncryptedKey] = {}
         self._aliases: dict[Address, str] = {}
@@ -73,7 +89,7 @@ class Wallet:
 
     def place(self, account: Account) -> Path:
         """The file that has the key of an account."""
-        return self._beside("encrypted") if account.encrypted else self._path
+        return self._beside(_ENCRYPTED) if account.encrypted else self._path
 
     @property
     def exposed(self) -> bool:
@@ -122,17 +138,18 @@ class Wallet:
 
     def _find(self, which: str | Address | None) -> Address:
         if which is None:
-            if self._active is None and self._keys:
-                raise NotFoundError(
-                    "account_unknown",
-                    f"the active key of {self._path} is not among those that can be read",
-                    hint="correct its entry, or choose another with `nexus-tools wallet use`",
-                )
-            if self._active is None:
+            if self._active is None or not (self._keys or self._unreadable):
                 raise NotFoundError(
                     "wallet_empty",
                     f"the wallet {self._path} has no key",
                     hint="make one with `nexus-tools wallet new`, or import one",
+                )
+            if self._active not in self._keys:
+                raise NotFoundError(
+                    "account_unknown",
+                    f"the active key {self._active} of {self._path} is not among those that can be"
+                    " read",
+                    hint="correct its entry, or choose another with `nexus-tools wallet use`",
                 )
             return self._active
         for account in self.accounts():
@@ -194,7 +211,7 @@ class Wallet:
                     f"the key {self._aliases[address]} is in {self._path} already, unencrypted",
                     hint="`nexus-tools wallet remove` it there, and import it again",
                 )
-            if self._active is None:
+            if self._active is None or (len(self._keys) == 1 and not self._unreadable):
                 self._active = address
         return self.account(address)
 
@@ -255,7 +272,7 @@ class Wallet:
             self._save()
 
     def _load(self) -> None:
-        place = self._beside("encrypted")
+        place = self._beside(_ENCRYPTED)
         keys, self._others, unreadable = read_entries(
             _read_json(self._path), KeyPair.from_keystore, self._path
         )
@@ -265,7 +282,7 @@ class Wallet:
         self._unreadable = (*unreadable, *more)
         self._keys = {key.address: key for key in keys}
         self._keys |= {each.address: each for each in encrypted if each.address not in self._keys}
-        named = _aliases(_read_json(self._beside("aliases")))
+        named = _aliases(_read_json(self._beside(_ALIASES)))
         self._aliases = {}
         for address, key in self._keys.items():
             alias = key.alias if isinstance(key, EncryptedKey) else named.get(_public_key_text(key))
@@ -273,11 +290,19 @@ class Wallet:
         self._active = self._load_active()
 
     def _load_active(self) -> Address | None:
-        text = read_private(self._beside("active")).strip()
-        active = Address.parse(text) if text else None
-        if active in self._keys or (active and self._unreadable):
-            return active if active in self._keys else None  # no other key signs in its place
-        return next(iter(self._keys), None)
+        """Return the recorded address, which need not be that of a key; else the first key's."""
+        place = self._beside(_ACTIVE)
+        text = read_private(place).strip()
+        if not text:
+            return next(iter(self._keys), None)
+        try:
+            return Address.parse(text)
+        except ValidationError:
+            raise ValidationError(
+                "wallet_invalid",
+                f"{place} is not a file with an address",
+                hint="delete it, and choose the active key with `nexus-tools wallet use`",
+            ) from None
 
     def _save(self) -> None:
         plain = {place: key for place, key in self._keys.items() if isinstance(key, KeyPair)}
@@ -291,16 +316,30 @@ class Wallet:
             for address, key in self._keys.items()
             if isinstance(key, EncryptedKey)
         ]
-        if encrypted or self._beside("encrypted").exists():
+        if encrypted or self._beside(_ENCRYPTED).exists():
             text = write_encrypted(encrypted, self._encrypted_others)
-            write_private(self._beside("encrypted"), text)
+            write_private(self._beside(_ENCRYPTED), text)
         entries += self._others
         write_private(self._path, json.dumps(entries, indent=2) + "\n")
-        write_private(self._beside("aliases"), json.dumps(aliases, indent=2) + "\n")
-        write_private(self._beside("active"), f"{self._active or ''}\n")
+        write_private(self._beside(_ALIASES), json.dumps(aliases, indent=2) + "\n")
+        write_private(self._beside(_ACTIVE), f"{self._active or ''}\n")
 
-    def _beside(self, extension: str) -> Path:
-        return self._path.with_suffix(f".{extension}")
+    def _beside(self, suffix: str) -> Path:
+        return self._path.with_suffix(suffix)
+
+
+def _check_name(path: Path) -> None:
+    """Raise `keystore_name_invalid` for a file whose companions could be another keystore's."""
+    if path.suffix == _SUFFIX:
+        return
+    hint = f"rename the file to {path.name}{_SUFFIX}, and use that name"
+    if path.suffix in _COMPANIONS:
+        hint = f"use the name of its keystore, {path.with_suffix(_SUFFIX).name}"
+    raise UsageError(
+        "keystore_name_invalid",
+        f"{str(path)!r} is not a valid keystore: the name must end in {_SUFFIX}",
+        hint=hint,
+    )
 
 
 def _public_key_text(key: KeyPair) -> str:

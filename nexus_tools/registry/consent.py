@@ -51,6 +51,10 @@ class Terms:
         """Funds that are enough for a run of each vertex, and for some in each block."""
         return self.cost.usual_mist
 
+    def prices_of(self, workflow: PublishedWorkflow) -> dict[str, int]:
+        """Return the highest price of each tool of the workflow by its FQN, in MIST."""
+        return dict(zip(workflow.fqns, self.max_prices_mist, strict=True))
+
 
 class Consent(PackageClient):
     """What executions are begun with."""

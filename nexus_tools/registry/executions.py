@@ -42,13 +42,18 @@ DEFAULT_LASTS_MS = 24 * 60 * 60 * 1_000
 
 @dataclass(frozen=True, slots=True)
 class BegunExecution:
-    """An execution that was begun: the transaction, its id, its funds in MIST, who carries it."""
+    """An execution that was begun: the transaction, its id, its funds in MIST, who carries it.
+
+    `max_prices_mist` and `max_outcome_bytes` are what `Executions.begin` took or found.
+    """
 
     sent: Sent
     execution: Address
     funds_mist: int
     leaders: tuple[Address, ...]
     cost: ExecutionCost
+    max_prices_mist: Mapping[str, int]
+    max_outcome_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,8 @@ class Executions(PackageClient):
         )
         sent = await self.send(builder)
         begun = self.emitted(sent, ExecutionBegun)
-        return BegunExecution(sent, begun.execution, funds_mist, terms.leaders, cost)
+        prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
+        return BegunExecution(sent, begun.execution, funds_mist, terms.leaders, cost, prices, size)
 
     def _beginning(
         self,

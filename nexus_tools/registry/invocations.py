@@ -57,6 +57,7 @@ from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import Object
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, outcome_bytes
 from nexus_tools.units import sui
+from nexus_tools.untrusted_text import one_line
 
 Closing = InvocationSettled | InvocationFailed | InvocationExpired
 """An event that closes an invocation."""
@@ -94,7 +95,7 @@ class InvocationFailedError(NexusError):
     def __init__(self, invocation: Address, failure: Failure) -> None:
         self.invocation = invocation
         self.failure = failure
-        detail = f": {failure.detail}" if failure.detail else ""
+        detail = f": {one_line(failure.detail)}" if failure.detail else ""
         super().__init__(
             "invocation_failed",
             f"the invocation failed, {failure.reason}{detail}",

@@ -50,7 +50,8 @@ HOUR_MS = 3_600_000
 class CreatedSchedule:
     """A schedule that was created; each of its executions gets `each_mist`.
 
-    `next_at_ms` is when the first one is planned, if one is.
+    `next_at_ms` is when the first one is planned, if one is. `max_prices_mist` and
+    `max_outcome_bytes` are what `Schedules.create` took or found.
     """
 
     schedule: Address
@@ -58,6 +59,8 @@ class CreatedSchedule:
     each_mist: int
     next_at_ms: int | None
     leaders: tuple[Address, ...]
+    max_prices_mist: Mapping[str, int]
+    max_outcome_bytes: int
 
 
 @checks_arguments
@@ -119,7 +122,10 @@ class Schedules(ScheduleKeeping):
         sent = await self.send(creation(self.deployment, workflow, order, funds_mist))
         created = self.emitted(sent, ScheduleCreated)
         next_at_ms = created.next_at_ms or None  # 0: the next event counts
-        return CreatedSchedule(created.schedule, sent, order.each_mist, next_at_ms, terms.leaders)
+        prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
+        return CreatedSchedule(
+            created.schedule, sent, order.each_mist, next_at_ms, terms.leaders, prices, size
+        )
 
     # --- Reading
 

@@ -24,6 +24,8 @@ _MAX_TRIES = 400
 # Subschemas looked at, over all tries: a stranger's schema may branch without end.
 _MAX_LOOKS = 20_000
 _MAX_DEPTH = 12
+# Characters of guessed texts, over all tries: many ports may ask for long ones.
+_MAX_TEXT = 10_000_000
 _FEW = 8
 _ALL_TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 
@@ -71,12 +73,13 @@ class _Candidates:
 
         self._document = document
         self._looks_left = _MAX_LOOKS
+        self._text_left = _MAX_TEXT
         self._validators = validator_map_for(
             document.root, pattern_options=linear_time(), offline=True
         )
         self._pointers = {id(schema): place for place, schema in document.subschemas.items()}
         self._by_type = {
-            "string": lambda schema, _: _text_candidates(schema),
+            "string": self._texts,
             "integer": lambda schema, _: _integer_candidates(schema),
             "number": lambda schema, _: _number_candidates(schema),
             "boolean": lambda *_: iter((False, True)),
@@ -133,6 +136,13 @@ class _Candidates:
             if isinstance(part, dict):
                 _merge_into(merged, self._merged(part, depth + 1))
         return merged
+
+    def _texts(self, schema: dict[str, Any], _: int) -> Iterator[str]:
+        for text in _text_candidates(schema):
+            self._text_left -= len(text)
+            if self._text_left < 0:
+                return
+            yield text
 
     def _objects(self, schema: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
         names = _wanted_names(schema)

@@ -105,12 +105,12 @@ class Probe:
 
     async def _send(self, method: str, path: str, timeout_s: float, **request: Any) -> Reply:
         started = perf_counter()
+        request = {"timeout": timeout_s, "follow_redirects": False, **request}
+        request["headers"] = {"Accept-Encoding": "identity", **request.get("headers", {})}
         try:
             async with (
                 asyncio.timeout(timeout_s),
-                self.http.stream(
-                    method, self.url + path, timeout=timeout_s, follow_redirects=False, **request
-                ) as response,
+                self.http.stream(method, self.url + path, **request) as response,
             ):
                 body = await _limited(response)
         except TimeoutError as error:
@@ -125,8 +125,13 @@ class Probe:
 
 
 async def _limited(response: httpx.Response) -> bytes:
+    """Read a body as it comes: a compressed one may be far longer than it seems."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise FailedError(
+            "a response is compressed", "Leaders do not accept this: send it as it is"
+        )
     body = bytearray()
-    async for chunk in response.aiter_bytes():
+    async for chunk in response.aiter_raw():
         body += chunk
         if len(body) > MAX_RESPONSE_BYTES:
             raise FailedError(f"a response is longer than {MAX_RESPONSE_BYTES} bytes")

@@ -6,7 +6,7 @@ import click
 
 from nexus_tools import environment
 from nexus_tools.cli.app import app
-from nexus_tools.settings import KEYS
+from nexus_tools.settings_file import KEYS
 from website.cells import cell
 from website.commands import leaves
 

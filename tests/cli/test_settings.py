@@ -2,6 +2,8 @@ import stat
 
 import pytest
 
+from tests.cli.conftest import Typist
+
 
 def test_without_a_file_commands_work_on_the_localnet(home):
     assert home.json("config", "show")["network"] == "localnet"
@@ -85,7 +87,8 @@ def test_setting_one_thing_keeps_the_others(home):
     [
         ("wallet", "nobody", (3, "account_unknown")),
         ("network", "nowhere", (3, "network_unknown")),
-        ("keystore", "/proc", (2, "file_unusable")),
+        ("keystore", "/dev/null/sui.keystore", (2, "file_unusable")),
+        ("keystore", "sui.encrypted", (2, "keystore_name_invalid")),
         ("wallet", "", (2, "setting_empty")),
         ("timeout", "0s", (2, "timeout_invalid")),
         ("timeout", "0 h 0 ms", (2, "timeout_invalid")),
@@ -165,3 +168,20 @@ def test_max_gas_price_must_be_a_positive_integer(home, value):
     result = home.run("config", "set", "max_gas_price", "--json", "--", value)
     assert (result.code, result.error["code"]) == (2, "gas_price_invalid")
     assert home.json("config", "show")["max_gas_price"] == 10_000
+
+
+def test_a_command_at_its_question_keeps_what_is_set_meanwhile(home):
+    home.wallet.new("old")
+    home.wallet.new("new")
+    home.configure(wallet="old")
+
+    def agree():
+        home.spawn("config", "set", "max_gas_price", "1500")
+        home.spawn("network", "use", "testnet")
+        return "y"
+
+    result = home.run("wallet", "remove", "old", "--force", stdin=Typist(agree))
+    assert result.code == 0
+    assert home.settings["max_gas_price"] == "1500"
+    assert home.settings["network"] == "testnet"
+    assert "wallet" not in home.settings

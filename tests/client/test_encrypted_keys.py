@@ -149,7 +149,9 @@ def test_the_public_half_cannot_be_exchanged(path):
     document = json.loads(place.read_text())
     document[0]["public_key_base64"] = module._base64(bytes([other.scheme]) + other.public_key)
     place.write_text(json.dumps(document))
-    assert refusal(Wallet(path, lambda _: WORDS).signer).code == "passphrase_wrong"
+    wallet = Wallet(path, lambda _: WORDS)
+    assert refusal(lambda: wallet.signer("vault")).code == "passphrase_wrong"
+    assert refusal(wallet.signer).code == "account_unknown"
 
 
 # --- Where a passphrase comes from

@@ -140,6 +140,15 @@ def test_a_port_without_valid_values_has_no_example(port):
 _ENDLESS = {f"p{i}": {"$ref": "#/$defs/Endless"} for i in range(10)}
 
 
+def test_guessed_texts_have_a_largest_size_together():
+    names = [f"p{number}" for number in range(120)]
+    text = {"type": "string", "minLength": 100_000}
+    port = {"type": "object", "properties": dict.fromkeys(names, text), "required": names}
+    with pytest.raises(ValidationError) as caught:
+        example_input(_schema(port))
+    assert caught.value.code == "example_not_found"
+
+
 @pytest.mark.parametrize(
     "port",
     [

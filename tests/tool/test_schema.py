@@ -3,7 +3,13 @@ import socket
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import check_input_schema, check_output_schema, is_error_variant, variants
+from nexus_tools.tool import (
+    check_input_schema,
+    check_output_schema,
+    is_error_variant,
+    schema_document,
+    variants,
+)
 
 
 def _pointers(check, schema):
@@ -59,6 +65,16 @@ def test_every_broken_place_is_listed():
         "/properties/b/minimum",
         "/properties/c/required",
     }
+
+
+def test_only_the_first_broken_place_of_a_large_schema_is_described(monkeypatch):
+    def describe(_):
+        raise AssertionError("it takes half a millisecond for each subschema")
+
+    monkeypatch.setattr(schema_document, "_described", describe)
+    ports = {f"p{number}": {} for number in range(1_000)}
+    ports["a/b"] = {"anyOf": [{}, {"type": "w"}]}
+    assert _pointers(check_input_schema, _input(**ports)) == ["/properties/a~1b/anyOf/1/type"]
 
 
 @pytest.mark.parametrize("wrong", ["string", 1, None, []])

@@ -1,4 +1,5 @@
 import asyncio
+import gzip
 import socket
 
 import httpx
@@ -163,6 +164,21 @@ async def test_nobody_at_the_address_fails_one_check_and_skips_the_rest():
 )
 async def test_tls_is_wanted_except_on_this_machine(meta, url, status):
     assert (await _rows(_app(meta), url))["tls"].status is status
+
+
+async def test_a_compressed_answer_is_not_inflated():
+    asked = []
+
+    async def compressing(scope, _receive, send):
+        asked.append(dict(scope["headers"])[b"accept-encoding"])
+        headers = [(b"content-encoding", b"gzip, gzip")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": gzip.compress(gzip.compress(b"{}"))})
+
+    rows = await _rows(compressing)
+    assert rows["reachable"].status is Status.FAILED
+    assert "compressed" in rows["reachable"].message
+    assert asked[0] == b"identity"
 
 
 async def test_an_endless_answer_is_cut_off():

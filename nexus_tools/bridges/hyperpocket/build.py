@@ -21,7 +21,7 @@ from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.hyperpocket.background import Background
 from nexus_tools.bridges.hyperpocket.manifest import Manifest
 from nexus_tools.bridges.hyperpocket.runtime import Language
-from nexus_tools.bridges.redaction import Redaction
+from nexus_tools.bridges.redaction import SECRET_NAME, Redaction
 from nexus_tools.bridges.sandbox import (
     NAMES_PORT,
     Confinement,
@@ -116,7 +116,6 @@ _SETTINGS_FILES = (Path("/etc/pip.conf"), Path("/etc/npmrc"))
 _PORT = re.compile(r"://[^\s/]*:([0-9]{1,5})(?=[\s/]|$)")
 _LOGIN = re.compile(r"://([^\s/?#]+)@")
 _QUERY = re.compile(r"://[^\s?#]*\?([^\s#]+)")
-_SECRET_NAME = re.compile(r"token|passw|secret|credential|_auth$|_key$", re.IGNORECASE)
 
 _log = get_logger("nexus_tools.bridges")
 
@@ -255,7 +254,7 @@ def _secrets(host: Host) -> Iterator[str]:
     """Yield the secrets among the settings: tokens and passwords, also those in URLs."""
     for name in build_settings(host):
         value = host.environment[name]
-        if _SECRET_NAME.search(name):
+        if SECRET_NAME.search(name):
             yield value
         yield from _QUERY.findall(value)
         for written in _LOGIN.findall(value):

@@ -91,11 +91,12 @@ class McpBridge:
     ) -> Discovery:
         source = f"{file}#{name}"
         try:
-            server = parse_server(document, host.environment, file.parent.resolve())
+            server = parse_server(document, host.shared_environment, file.parent.resolve())
             listing = await self._listed(server, host)
         except CallFailedError as failed:
             hint = _DOWNLOAD_HINT if _lacks_network(server, host) else ""
-            return Discovery(refused=(Refusal(SYSTEM, source, _reason(failed), hint),))
+            reason = server.redaction.text(_reason(failed))
+            return Discovery(refused=(Refusal(SYSTEM, source, reason, hint),))
         except NexusError as error:
             return Discovery(refused=(Refusal.of(SYSTEM, source, error),))
         service = Service(

@@ -60,6 +60,9 @@ async def explained_as_a_whole() -> AsyncIterator[None]:
         leaf = _leaf(error)
         if isinstance(leaf, CallFailedError):
             raise leaf from error
+        if isinstance(leaf, httpx2.HTTPStatusError):  # its text has the URL, secrets included
+            problem = f"the server responds with HTTP status {leaf.response.status_code}"
+            raise CallFailedError(problem) from None
         if isinstance(leaf, OSError | httpx2.HTTPError | httpx2.InvalidURL):
             raise CallFailedError(f"the server cannot be reached: {leaf}") from error
         raise

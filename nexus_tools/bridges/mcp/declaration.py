@@ -6,14 +6,15 @@ The format is the one that MCP clients share: `{"mcpServers": {name: server}}`, 
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.redaction import SECRET_NAME, Redaction
 from nexus_tools.bridges.sandbox import Confinement, is_too_wide, npm_packages
 from nexus_tools.errors import ValidationError
 from nexus_tools.text_file import without_mark
@@ -40,12 +41,15 @@ _PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 class StdioServer:
     """A server that is a program: what is run, and what it gets besides the usual environment.
 
-    `directory` is where it runs; None is a directory of its own that is empty.
+    `directory` is where it runs; None is a directory of its own that is empty. `variables` are the
+    names of the shared variables that it gets, `redaction` takes out the secrets that it knows.
     """
 
     command: tuple[str, ...] = field(repr=False)
     environment: Mapping[str, str] = field(repr=False)
     directory: Path | None
+    variables: tuple[str, ...] = ()
+    redaction: Redaction = field(default_factory=Redaction)
 
     def confinement(self, host: Host) -> Confinement:
         """Its directory, and the folders and npm packages of the files that its arguments name."""
@@ -64,11 +68,16 @@ class StdioServer:
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A server that is reached by HTTP; `sse` is the transport of 2024-11-05."""
+    """A server that is reached by HTTP; `sse` is the transport of 2024-11-05.
 
-    url: str
+    `variables` and `redaction` are as of a `StdioServer`.
+    """
+
+    url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     transport: Transport
+    variables: tuple[str, ...] = ()
+    redaction: Redaction = field(default_factory=Redaction)
 
 
 ServerDeclaration = StdioServer | HttpServer
@@ -80,7 +89,8 @@ def declared_servers(file: Path) -> dict[str, Any]:
     Raises `ValidationError` with code `mcp_json_invalid`.
     """
     try:
-        text = without_mark(file.read_bytes())
+        with file.open("rb") as opened:
+            text = without_mark(opened.read(MAX_BYTES + 4))  # one more than allowed, after a mark
         document = parse_json(text) if len(text) <= MAX_BYTES else None
     except OSError as error:
         raise _invalid(f"{file} cannot be read: {error.strerror}") from error
@@ -97,6 +107,7 @@ def parse_server(
 ) -> ServerDeclaration:
     """One server. `${NAME}` and `${NAME:-default}` in its texts are taken from `environment`.
 
+    `environment` has only variables that the operator shares with tools: the file is a stranger's.
     A relative `cwd`, and a `command` with a slash, are relative to `folder`. Raises
     `ValidationError` with code `mcp_json_invalid`, or `variable_missing` for a `${NAME}` that
     `environment` does not have.
@@ -108,7 +119,21 @@ def parse_server(
     if ("command" in document) == ("url" in document):
         raise _invalid("the server has neither a command nor a url, or both")
     fields = _filled(document, environment)
-    return _stdio(fields, folder) if "command" in fields else _http(fields)
+    server = _stdio(fields, folder) if "command" in fields else _http(fields)
+    names = {name for name, _ in _placeholders(document)} & environment.keys()
+    secrets = [*(environment[name] for name in names), *_secrets(fields)]
+    return replace(server, variables=tuple(sorted(names)), redaction=Redaction.of(secrets))
+
+
+def _secrets(fields: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values of the server whose names say that they are secrets."""
+    query = urlsplit(fields.get("url", "")).query
+    yield query
+    named = {**fields.get("env", {}), **fields.get("headers", {}), **dict(parse_qsl(query))}
+    for name, value in named.items():
+        if SECRET_NAME.search(name):
+            yield value
+            yield value.partition(" ")[2]  # `Bearer TOKEN` has a secret in it
 
 
 def _stdio(fields: Mapping[str, Any], folder: Path) -> StdioServer:
@@ -188,23 +213,24 @@ def _texts(fields: Mapping[str, Any], name: str) -> dict[str, str]:
 
 def _filled(value: Any, environment: Mapping[str, str]) -> Any:
     """The document with its placeholders filled; what was filled in is not looked at again."""
-    missing = sorted(set(_unset(value, environment)))
+    found = _placeholders(value)
+    missing = sorted({name for name, other in found if other is None and name not in environment})
     if missing:
         raise ValidationError(
             "variable_missing",
-            f"it needs {', '.join(missing)}, which the environment does not have",
-            hint="set the variable, or give it a default: ${NAME:-default}",
+            f"it needs {', '.join(missing)}, which you do not share with tools or have not set",
+            hint="if you trust the tools with it: " + " ".join(f"--share-env {n}" for n in missing),
         )
     return _substituted(value, environment)
 
 
-def _unset(value: Any, environment: Mapping[str, str]) -> Iterator[str]:
+def _placeholders(value: Any) -> Iterator[tuple[str, str | None]]:
+    """Yield the name and the default of each placeholder."""
     if isinstance(value, str):
-        found = (match.groups() for match in _PLACEHOLDER.finditer(value))
-        yield from (name for name, other in found if other is None and name not in environment)
+        yield from ((match[1], match[2]) for match in _PLACEHOLDER.finditer(value))
     elif isinstance(value, list | dict):
         for member in value.values() if isinstance(value, dict) else value:
-            yield from _unset(member, environment)
+            yield from _placeholders(member)
 
 
 def _substituted(value: Any, environment: Mapping[str, str]) -> Any:

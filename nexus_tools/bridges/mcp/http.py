@@ -5,6 +5,7 @@ that breaks does not end the others, which share the connection.
 """
 
 import json
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ _SILENCE_S = 300.0
 @asynccontextmanager
 async def http_link(server: HttpServer, max_bytes: int) -> AsyncIterator[Link]:
     """Talk to the server; no response, and no event in one, is longer than `max_bytes`."""
+    # The SDK logs URLs, which may have secrets in them. We report what fails.
+    logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
     if server.transport == "sse":
         streams = sse_client(
             server.url,

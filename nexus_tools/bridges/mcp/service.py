@@ -12,6 +12,7 @@ from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.mcp.declaration import ServerDeclaration, StdioServer
 from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import Fingerprint
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Confinement, Limit
 from nexus_tools.logs import get_logger
 from nexus_tools.toolkit import NotReadyError
@@ -79,6 +80,16 @@ class Service:
         self._problem = CallFailedError("the server is not running")
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the shared variables that the server gets."""
+        return self._server.variables
+
+    @property
+    def redaction(self) -> Redaction:
+        """Takes the secrets that the server knows out of what it says."""
+        return self._server.redaction
+
+    @property
     def confinement(self) -> Confinement | None:
         """What the server's processes may touch; None if it runs elsewhere."""
         server = self._server
@@ -118,13 +129,13 @@ class Service:
         Raises `NotReadyError` if the call was not sent: the server does not run or does not
         respond, or the tool has changed.
         """
-        with _unsent():
+        with self._unsent():
             connection = self._alive()
             self._check_unchanged(tool)
         if self.is_per_call:
             return await self._call_alone(tool, arguments, seconds)
         if self._calls or self._doubts:
-            with _unsent():
+            with self._unsent():
                 await connection.ping(min(seconds, self._patience.listing_s))
         self._calls += 1
         try:
@@ -135,6 +146,15 @@ class Service:
             raise
         finally:
             self._calls -= 1
+
+    @contextmanager
+    def _unsent(self) -> Iterator[None]:
+        """What fails here comes before the call: it may be sent again."""
+        try:
+            yield
+        except CallFailedError as failed:
+            reason = self.redaction.text(failed.reason)
+            raise NotReadyError(f"the call was not sent: {reason}") from failed
 
     def _check_unchanged(self, tool: str) -> None:
         changes = self._changes.get(tool)
@@ -154,12 +174,12 @@ class Service:
         try:
             async with asyncio.timeout(seconds), AsyncExitStack() as stack:
                 server = connected(self._server, self._host, self._generation)
-                with _unsent():
+                with self._unsent():
                     connection = await stack.enter_async_context(server)
                 is_started = True
                 return await connection.call(tool, arguments, seconds)
         except TimeoutError as error:
-            with nullcontext() if is_started else _unsent():
+            with nullcontext() if is_started else self._unsent():
                 raise CallFailedError.late(seconds) from error
 
     def _doubt(self, connection: "Connection") -> None:
@@ -202,13 +222,15 @@ class Service:
             except CallFailedError as error:
                 self._problem = error
             except Exception as error:  # noqa: BLE001 - the loop of a daemon
-                _log.error("server_broke", server=self.name, cause=repr(error))
+                cause = self.redaction.text(repr(error))
+                _log.error("server_broke", server=self.name, cause=cause)
                 self._problem = CallFailedError("the bridge to the server broke; see its log")
             self._connection = None
             tried.set()
             if time.monotonic() - began > self._patience.longest_pause_s:
                 pause_s = self._patience.first_pause_s
-            _log.warning("server_ended", server=self.name, reason=self._problem.reason)
+            reason = self.redaction.text(self._problem.reason)
+            _log.warning("server_ended", server=self.name, reason=reason)
             if self._is_wanted:
                 await pause(pause_s)
             pause_s = min(2 * pause_s, self._patience.longest_pause_s)
@@ -269,12 +291,3 @@ class Service:
         self._changes = {name: what for name, what in changes.items() if what}
         if self._changes:
             _log.warning("tools_changed", server=self.name, tools=sorted(self._changes))
-
-
-@contextmanager
-def _unsent() -> Iterator[None]:
-    """What fails here comes before the call: it may be sent again."""
-    try:
-        yield
-    except CallFailedError as failed:
-        raise NotReadyError(f"the call was not sent: {failed.reason}") from failed

@@ -20,6 +20,7 @@ from mcp.shared.message import SessionMessage
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.mcp.declaration import StdioServer
 from nexus_tools.bridges.mcp.link import Link
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import (
     Limit,
     Scratch,
@@ -32,25 +33,28 @@ from nexus_tools.logs import get_logger
 _log = get_logger("nexus_tools.bridges.mcp")
 
 _TAIL_BYTES = 4_096
+# A secret that begins before the tail is whole here, and taken out before its end is cut off.
+_RAW_TAIL_BYTES = 2 * _TAIL_BYTES
 _LOGGED_BYTES = 64 * 2**10
 
 
 class Printed:
     """Reads one stream; its first 64 KiB go to the log, as of the server `name`, if that is given.
 
-    `whole` is set at the stream's end.
+    `redaction` takes secrets out of it. `whole` is set at the stream's end.
     """
 
-    def __init__(self, name: str | None) -> None:
+    def __init__(self, name: str | None, redaction: Redaction) -> None:
         self.whole = Event()
         self._name = name
+        self._redaction = redaction
         self._tail = b""
         self._left = 0 if name is None else _LOGGED_BYTES
 
     async def read(self, stream: StreamReader) -> None:
         """Until the server closes it; lines may be of any length."""
         while chunk := await stream.read(2**16):
-            self._tail = (self._tail + chunk)[-_TAIL_BYTES:]
+            self._tail = (self._tail + chunk)[-_RAW_TAIL_BYTES:]
             if self._left > 0:
                 self._tell(chunk[: self._left])
                 self._left -= len(chunk)
@@ -58,10 +62,13 @@ class Printed:
 
     def tail(self) -> str:
         """The last 4 KiB as text."""
-        return self._tail.decode("utf-8", "ignore").replace("\0", "\ufffd").strip()
+        text = self._redaction.text(self._tail.decode("utf-8", "ignore"))
+        tail = text.encode()[-_TAIL_BYTES:].decode("utf-8", "ignore")
+        return tail.replace("\0", "\ufffd").strip()
 
     def _tell(self, chunk: bytes) -> None:
-        for line in chunk.decode("utf-8", "replace").splitlines():
+        text = self._redaction.text(chunk.decode("utf-8", "replace"))
+        for line in text.splitlines():
             _log.info("server_printed", server=self._name, line=line)
         if len(chunk) == self._left:
             _log.warning("server_prints_too_much", server=self._name)
@@ -106,7 +113,7 @@ async def stdio_link(name: str | None, server: StdioServer, host: Host) -> Async
             start_new_session=True,
         )
         try:
-            async with _talk(name, process) as link:
+            async with _talk(Printed(name, server.redaction), process) as link:
                 yield link
         finally:
             await outlast(asyncio.ensure_future(_end(process)))
@@ -119,12 +126,11 @@ def _command(server: StdioServer, host: Host) -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def _talk(name: str | None, process: Process) -> AsyncIterator[Link]:
+async def _talk(printed: Printed, process: Process) -> AsyncIterator[Link]:
     inward, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     # Room for messages to a server that does not read: nobody waits for it longer than he likes.
     write, outward = anyio.create_memory_object_stream[SessionMessage](_WAITING)
     link = Link(read, write)
-    printed = Printed(name)
     async with inward, read, write, outward, anyio.create_task_group() as tasks:
         tasks.start_soon(_receive, process, inward, link, printed)
         tasks.start_soon(_send, process, outward)

@@ -27,21 +27,27 @@ class McpTool(BridgedTool):
         self.name = listed.name
         self.service = service
         self._interface = Interface.of(listed)
+        redaction = service.redaction
         super().__init__(
             fqn,
             system="mcp",
             source=source,
-            description=described(listed.description),
-            input_schema=with_annotations(self._interface.inputs.schema, listed.annotations),
-            output_schema=self._interface.output_schema,
+            description=redaction.text(described(listed.description)),
+            input_schema=redaction.value(
+                with_annotations(self._interface.inputs.schema, listed.annotations)
+            ),
+            output_schema=redaction.value(self._interface.output_schema),
             timeout_ms=service.timeout_ms,
             health=self._check_health,
             confinement=service.confinement,
         )
+        self.variables = service.variables
         self._seconds = process_limits(ProcessLimits(), service.timeout_ms).time_ms / 1_000
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Call the tool; whatever the server does wrong is the variant `err`.
+
+        An outcome is public: the secrets that the server knows are taken out of it.
 
         Raises `NotReadyError` if the call could not be sent.
         """
@@ -49,8 +55,14 @@ class McpTool(BridgedTool):
         try:
             result = await self.service.call(self.name, sent, self._seconds)
         except CallFailedError as failed:
-            return failed.as_output(is_shared=not self.service.is_per_call)
-        return self._interface.output(result)
+            output = failed.as_output(is_shared=not self.service.is_per_call)
+            return self._redacted(output)
+        return self._redacted(self._interface.output(result))
+
+    def _redacted(self, output: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the output with its variants as they are called, without secrets in the ports."""
+        redaction = self.service.redaction
+        return {variant: redaction.value(ports) for variant, ports in output.items()}
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
         """As every tool; a result that the tool's own schema does not allow is its failure."""

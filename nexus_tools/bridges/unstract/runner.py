@@ -173,7 +173,7 @@ class DockerRunner:
     async def run(self, command: Command) -> Finished:
         """Run a container; raises `UnreachableError` with code `docker_unreachable`."""
         name = f"nexus-tools-{uuid4().hex}"
-        variables = {**self._shared(), **command.variables}
+        variables = {**self.host.shared_environment, **command.variables}
         line = docker_run(
             self.image,
             name,
@@ -236,10 +236,6 @@ class DockerRunner:
 
     def _environment(self, scratch: Scratch) -> dict[str, str]:
         return environment_of(self.host, scratch=scratch, declared=(*_DOCKER, *_DOCKER_TLS))
-
-    def _shared(self) -> dict[str, str]:
-        environment = self.host.environment
-        return {name: environment[name] for name in self.host.shared if name in environment}
 
 
 def docker_run(

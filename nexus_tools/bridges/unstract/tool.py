@@ -143,7 +143,11 @@ class UnstractTool(BridgedTool):
         return Redaction.of([*values, *self._declarations.settings.secrets(run.settings)])
 
     def _environment(self) -> Mapping[str, str]:
-        return {**self._host.environment, **self._options.variables}
+        return {
+            **platform_variables(self._host.environment),
+            **self._host.shared_environment,
+            **self._options.variables,
+        }
 
     def needs(self) -> dict[str, bool]:
         """Return whether each runtime variable is set as its schema says, and the program there."""

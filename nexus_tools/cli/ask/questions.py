@@ -10,7 +10,6 @@ from nexus_tools.cli.framework import (
     Session,
     asked,
     carry_out,
-    plain,
     reads,
     report,
     writes,
@@ -116,9 +115,9 @@ async def answer(
 
 def _show(output: Output, found: "Question", *, approve: bool, note: str) -> None:
     """Say what is asked, and what is about to be said."""
-    output.note(plain(f"{found.workflow or found.requester} asks: {found.question}"))
+    output.quote(f"{found.workflow or found.requester} asks: {found.question}")
     said = f", with the note: {note}" if note else ""
-    output.note(plain(f"you say {'yes' if approve else 'no'}{said}"))
+    output.quote(f"you say {'yes' if approve else 'no'}{said}")
 
 
 def _fee_mist(nexus: "Nexus", sent: "Sent") -> int:

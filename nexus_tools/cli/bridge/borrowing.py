@@ -4,7 +4,7 @@ import functools
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ import click
 
 from nexus_tools.cli.bridge.systems import Systems, system_options
 from nexus_tools.cli.framework import DURATION, Session, picks
+from nexus_tools.environment import PASSPHRASE, SECRET
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +40,12 @@ _OPTIONS = (
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="The interpreter that runs tools in Python, as of a virtual environment of theirs.",
     ),
-    click.option("--share-env", multiple=True, metavar="NAME", help="Let tools see this variable."),
+    click.option(
+        "--share-env",
+        multiple=True,
+        metavar="NAME",
+        help="Let tools see this variable, by name or by a declaration that mentions it.",
+    ),
     click.option(
         "--workspace",
         type=_FOLDER,
@@ -130,6 +136,7 @@ class Borrowing:
         """This machine, with a scratch directory that is removed in the end."""
         from nexus_tools.bridges import Host
 
+        _check_shared(self.share_env)
         confinement = self._confinement(session.settings)
         with tempfile.TemporaryDirectory(prefix="nexus-tools-bridge-") as scratch:
             yield Host(
@@ -169,6 +176,16 @@ class Borrowing:
             memory_bytes=self.memory * 2**20,
             disk_bytes=self.disk * 2**20,
             processes=self.processes,
+        )
+
+
+def _check_shared(names: Collection[str]) -> None:
+    """Raise `keys_opened` for a variable that opens the wallet."""
+    for name in sorted({PASSPHRASE, SECRET}.intersection(names)):
+        raise UsageError(
+            "keys_opened",
+            f"{name} opens your keys, which tools may not touch",
+            hint=f"leave out `--share-env {name}`",
         )
 
 

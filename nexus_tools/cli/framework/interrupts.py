@@ -1,6 +1,7 @@
 """Ctrl-C while a command waits for a person, and SIGTERM where it is to do the same."""
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,7 +23,13 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM end what is in here as Ctrl-C does: what has to be said at the end is said."""
+    """Let SIGTERM end what is in here as Ctrl-C does: what has to be said at the end is said.
+
+    Outside the main thread, where no signal arrives, nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
     def interrupt(*_: Any) -> None:
         signal.raise_signal(signal.SIGINT)

@@ -101,13 +101,19 @@ class Output:
             self._silent_since = perf_counter()
             click.echo(_shown(text), err=True)
 
+    def quote(self, text: str) -> None:
+        """Show on stderr what others wrote, on one line and with its commands as they are."""
+        if not self.quiet:
+            self._silent_since = perf_counter()
+            click.echo(plain(text), err=True)
+
     def warn(self, text: str) -> None:
         """Warn on stderr."""
         click.secho(f"! {_shown(text)}", fg="yellow", err=True)
 
     def overlooked(self, error: NexusError) -> None:
         """Warn of something that is left out, and why."""
-        self.warn(str(error))
+        self.warn(plain(str(error)))
 
     @property
     def can_ask(self) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 import click
 
 from nexus_tools import units
+from nexus_tools.cli.framework.interrupts import terminable
 from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.session import Session
 
@@ -160,7 +161,7 @@ async def carry_out(
         if asked:
             output.confirm(asked, yes=False)
     try:
-        with output.progress("waiting for the network"):
+        with output.progress("waiting for the network"), terminable():
             return await verb(service)
     except CancelledError:
         _warn_of_interruption(output, session.last_sent)

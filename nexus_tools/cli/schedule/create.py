@@ -95,13 +95,18 @@ async def command(
         values = await with_workflow_addresses(session, nexus, workflow, values)
         leaders = await find_leaders(nexus.leaders, named)
         forewarn(session, workflow, values, group, lasts)
+        given |= {"funds_mist": funds_mist, "leaders": leaders}
+
+        def question(done: "CreatedSchedule") -> str:
+            """Return the question, and send what it shows: a tool's owner may raise its price."""
+            given.update(_terms_of(done))
+            return _question(fqn, done.each_mist, funds_mist)
+
         created = await carry_out(
             session,
             nexus.schedules,
-            lambda service: service.create(
-                workflow, values, timing, funds_mist=funds_mist, leaders=leaders, **given
-            ),
-            question=lambda done: _question(fqn, done.each_mist, funds_mist),
+            lambda service: service.create(workflow, values, timing, **given),
+            question=question,
         )
     _report(session, fqn, timing, funds_mist, created)
 
@@ -142,6 +147,12 @@ def _require(funds_mist: int | None, when: When, inputs: list[str]) -> int:
 def _said(**options: Any) -> dict[str, Any]:
     """The options that were given."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _terms_of(done: "CreatedSchedule") -> dict[str, Any]:
+    """Return the terms that the rehearsal found, to be sent as they are."""
+    names = ("leaders", "each_mist", "max_prices_mist", "max_outcome_bytes")
+    return {name: getattr(done, name) for name in names}
 
 
 def _question(fqn: str, each_mist: int, funds_mist: int) -> str:

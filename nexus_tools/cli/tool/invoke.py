@@ -75,6 +75,7 @@ async def command(
     the tool's output schema. Of a tool with a price the domain is asked first: you are warned if it
     lists others as owners.
     """
+    from nexus_tools.package.move.invocation import InvocationRequested
     from nexus_tools.registry import DEFAULT_OUTCOME_BYTES
     from nexus_tools.tool import ToolFqn
 
@@ -90,8 +91,9 @@ async def command(
         leaders = await _choose_leaders(session, nexus, tool, named)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
-        terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": max_cost}
         cost = await nexus.invocations.quote(tool, values, max_outcome_bytes)
+        most = cost if max_cost is None else min(cost, max_cost)  # no more than is shown
+        terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": most}
         by = f"by the leader {', or else by '.join(map(str, leaders))}"
         with terminable():
             sent, place = await carry_out(
@@ -100,6 +102,8 @@ async def command(
                 lambda service: service.request(tool, values, leaders=leaders, **terms),
                 question=lambda _: f"Prepay {units.sui(cost)} for an invocation of {fqn} {by}?",
             )
+            requested = nexus.invocations.emitted(sent, InvocationRequested)
+            cost = requested.payment_mist
             facts = {"fqn": fqn, "invocation": str(place), "prepaid_mist": cost}
             facts["leaders"] = list(map(str, leaders))
             done = f"requested {place} {by}, {units.sui(cost)} prepaid"

@@ -104,13 +104,21 @@ async def command(
             "lasts_ms": lasts,
         }
         forewarn(session, found, given, group, lasts)
+
+        def question(begun: "BegunExecution") -> str:
+            """Return the question, and send what it shows: a tool's owner may raise its price."""
+            terms["funds_mist"] = begun.funds_mist
+            terms["max_prices_mist"] = begun.max_prices_mist
+            terms["max_outcome_bytes"] = begun.max_outcome_bytes
+            return _question(found, begun)
+
         try:
             with terminable():
                 begun = await carry_out(
                     session,
                     nexus.executions,
                     lambda service: service.begin(found, given, **terms),
-                    question=lambda begun: _question(found, begun),
+                    question=question,
                 )
                 await _tell(session, nexus, found, begun, wait=wait)
         except (UsageError, ValidationError) as error:

@@ -44,6 +44,7 @@ _DEMANDS = (
     "if",
 )
 _MAX_VALUES = 100
+_MAX_SUBSCHEMAS = 2_000
 
 
 class NotExpressibleError(Exception):
@@ -76,10 +77,15 @@ def gemini_tool(definition: ToolDefinition, name: str) -> ExportedTool:
 
 
 class _Subset:
-    """One schema in the subset; what is left out only allows more."""
+    """One schema in the subset; what is left out only allows more.
+
+    A reference is replaced by a copy of its target, so the result can be far larger than the
+    schema: it has a limited number of subschemas.
+    """
 
     def __init__(self, schema: Schema) -> None:
         self._document = SchemaDocument.parse(schema)
+        self._count = 0
 
     def parameters(self) -> Schema:
         """Return the schema of all arguments; its `properties` are empty if there are none."""
@@ -87,6 +93,9 @@ class _Subset:
         return self._object({"properties": {}, **root}, "") | {"type": "object"}
 
     def _converted(self, schema: Schema | bool, place: str, within: frozenset[str]) -> Schema:
+        self._count += 1
+        if self._count > _MAX_SUBSCHEMAS:
+            raise _no(place, f"it has more than {_MAX_SUBSCHEMAS} subschemas without references")
         if isinstance(schema, bool):
             raise _no(place, "it allows any value" if schema else "it allows no value")
         unions = [key for key in _UNIONS if key in schema]

@@ -37,6 +37,7 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.type_tag import SUI
 from nexus_tools.tool import Answer, Outcome
+from nexus_tools.untrusted_text import one_line
 from nexus_tools.workflow import Plan, Run
 
 # How long after its time an execution may take to end by itself.
@@ -250,7 +251,8 @@ class _Followed:
             case InvocationSettled():
                 return f"{run}: {event.variant}"
             case InvocationFailed():
-                return f"{run} failed, {event.reason}{f': {event.detail}' if event.detail else ''}"
+                detail = f": {one_line(event.detail)}" if event.detail else ""
+                return f"{run} failed, {event.reason}{detail}"
             case InvocationExpired():
                 return f"{run} expired"
         return ""

@@ -68,7 +68,13 @@ def host(tmp_path):
         python=Path(sys.executable),
         scratch=tmp_path / "scratch",
         cache=tmp_path / "cache",
-        environment={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "SECRET": "the operator's"},
+        environment={
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "SECRET": "the operator's",
+            "PRIVATE": "nobody's business",
+        },
+        shared=frozenset({"SECRET", "UNSET"}),
         timeout_ms=8_000,
     )
 
@@ -85,3 +91,27 @@ async def served(host):
             return {tool.name: tool for tool in discovery.tools}
 
         yield serve
+
+
+@pytest.fixture
+def sse_app():
+    """Makes the ASGI application of a server with the transport of 2024-11-05."""
+    return _sse_app
+
+
+def _sse_app(server):
+    from mcp.server.sse import SseServerTransport
+    from starlette.applications import Starlette
+    from starlette.responses import Response
+    from starlette.routing import Mount, Route
+
+    transport = SseServerTransport("/messages/")
+
+    async def sse(request):
+        async with transport.connect_sse(request.scope, request.receive, request._send) as streams:
+            await server.run(*streams, server.create_initialization_options())
+        return Response()
+
+    return Starlette(
+        routes=[Route("/sse", sse), Mount("/messages/", app=transport.handle_post_message)]
+    )

@@ -20,7 +20,7 @@ def generation(request):
 
 
 @pytest.fixture(params=["stdio", "http", "sse"])
-async def declared(request, plain, modern, serve_app):
+async def declared(request, plain, modern, serve_app, sse_app):
     """The `mcp.json` of the server, by each transport that it can be reached by."""
     if request.param == "stdio":
         plain.declare(modern={"command": sys.executable, "args": [str(MODERN)]})
@@ -28,27 +28,9 @@ async def declared(request, plain, modern, serve_app):
         url = await serve_app(modern[0].streamable_http_app())
         plain.declare(modern={"type": "streamable-http", "url": f"{url}/mcp"})
     else:
-        url = await serve_app(_sse_app(modern[0]))
+        url = await serve_app(sse_app(modern[0]))
         plain.declare(modern={"type": "sse", "url": f"{url}/sse"})
     return plain.file
-
-
-def _sse_app(server):
-    from mcp.server.sse import SseServerTransport
-    from starlette.applications import Starlette
-    from starlette.responses import Response
-    from starlette.routing import Mount, Route
-
-    transport = SseServerTransport("/messages/")
-
-    async def sse(request):
-        async with transport.connect_sse(request.scope, request.receive, request._send) as streams:
-            await server.run(*streams, server.create_initialization_options())
-        return Response()
-
-    return Starlette(
-        routes=[Route("/sse", sse), Mount("/messages/", app=transport.handle_post_message)]
-    )
 
 
 async def test_a_tool_is_called(declared, generation, served):

@@ -3,13 +3,14 @@ import asyncio
 import structlog
 
 from nexus_tools.bridges.mcp.stdio import Printed
+from nexus_tools.bridges.redaction import Redaction
 
 
 async def read(text, name="weather"):
     stream = asyncio.StreamReader()
     stream.feed_data(text)
     stream.feed_eof()
-    printed = Printed(name)
+    printed = Printed(name, Redaction())
     with structlog.testing.capture_logs() as log:
         await printed.read(stream)
     return printed, log

@@ -243,18 +243,21 @@ async def test_what_is_no_message_on_stdout_is_passed_over(plain, served):
 
 
 async def test_a_server_has_its_own_home_and_directory_and_no_secrets(plain, served, host):
-    plain.server["env"] = {"TOKEN": "${SECRET}", "PLAIN": "yes"}
+    plain.server["env"] = {"LABEL": "${SHARED}", "PLAIN": "${PRIVATE:-yes}"}
     plain.declare(plain=plain.server)
     plain.tell("surroundings", "surroundings")
-    tools = await served(plain.file)
+    names = {"LANG": "C.UTF-8", "SHARED": "short", "PRIVATE": "s3cr3t"}
+    environment = {"PATH": host.environment["PATH"], **names}
+    mine = replace(host, environment=environment, shared=frozenset({"SHARED"}))
+    tools = await served(plain.file, host=mine)
     seen = json.loads((await tools["surroundings"].invoke({})).ports["text"])
     environment = seen["environment"]
-    assert {"TOKEN": "the operator's", "PLAIN": "yes"}.items() <= environment.items()
-    assert "SECRET" not in environment
+    assert {"LABEL": "short", "SHARED": "short", "PLAIN": "yes"}.items() <= environment.items()
+    assert "PRIVATE" not in environment
     assert environment["HOME"].startswith(str(host.scratch))
     assert seen["directory"].startswith(str(host.scratch))
     assert environment.keys() <= {
-        *("PATH", "LANG", "LC_CTYPE", "HOME", "TMPDIR", "TOKEN", "PLAIN"),
+        *("PATH", "LANG", "LC_CTYPE", "HOME", "TMPDIR", "LABEL", "PLAIN", "SHARED"),
         *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"),
         "XDG_STATE_HOME",
     }

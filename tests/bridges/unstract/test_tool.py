@@ -201,10 +201,14 @@ async def test_parameters_are_arguments_too_where_that_is_wanted(serve, properti
 
 
 async def test_a_tool_has_only_what_is_its_own_of_the_environment(serve, host_with):
-    variables = {"properties": {"DECLARED": {"type": "string"}}}
+    schemas = {"DECLARED": {"type": "string"}, "PRIVATE": {}, "NEXUS_TOOLS_PASSPHRASE": {}}
+    variables = {"properties": schemas}
+    private = {"PRIVATE": "c", "NEXUS_TOOLS_PASSPHRASE": "f"}
     tool = await serve(
         sh(QUOTING, "env | tell"),
-        host=host_with(shared=("SHARED",), DECLARED="a", SHARED="b", PRIVATE="c", X2TEXT_HOST="e"),
+        host=host_with(
+            shared=("SHARED", "DECLARED"), DECLARED="a", SHARED="b", X2TEXT_HOST="e", **private
+        ),
         config={"runtime_variables.json": variables},
         options={"variables": {"CHOSEN": "d"}},
     )
@@ -214,7 +218,7 @@ async def test_a_tool_has_only_what_is_its_own_of_the_environment(serve, host_wi
     assert environment["SHARED"] == "b"
     assert environment["CHOSEN"] == "d"
     assert environment["X2TEXT_HOST"] == "e"
-    assert "PRIVATE" not in environment
+    assert not private.keys() & environment.keys()
     assert environment["EXECUTION_BY_TOOL"] == "True"
 
 
@@ -233,7 +237,10 @@ async def test_values_of_variables_are_masked_in_what_a_tool_logs(serve, host_wi
     )
     config = {"runtime_variables.json": {"required": ["KEY"]}}
     tool = await serve(
-        program, host=host_with(KEY="sk-12345"), config=config, options={"log_level": "INFO"}
+        program,
+        host=host_with(shared=("KEY",), KEY="sk-12345"),
+        config=config,
+        options={"log_level": "INFO"},
     )
     with capture_logs() as lines:
         ports = await ports_of(tool, variant="err")

@@ -1,3 +1,5 @@
+import pytest
+
 from nexus_tools.bridges.sandbox.watch import confining
 
 
@@ -163,3 +165,10 @@ def test_where_nothing_can_be_confined_tools_are_refused_until_it_is_typed(
     tools = make_tool("reader", "def run(params): return 'yes'")
     assert home.fails("bridge", "show", tools) == (2, "confinement_unavailable")
     assert home.json("bridge", "show", tools, "--no-confinement")["refused"] == []
+
+
+@pytest.mark.parametrize("name", ["NEXUS_TOOLS_PASSPHRASE", "NEXUS_TOOLS_SECRET"])
+def test_what_opens_your_keys_cannot_be_shared(home, make_tool, name):
+    tools = make_tool("reader", "def run(params): return 'yes'")
+    shared = ("--share-env", "HOME", "--share-env", name)
+    assert home.fails("bridge", "show", tools, *shared) == (2, "keys_opened")

@@ -5,10 +5,11 @@ import gc
 import io
 import signal
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from nexus_tools.cli.framework import read_bytes
+from nexus_tools.cli.framework import read_bytes, terminable
 
 
 class Interrupted(io.BytesIO):
@@ -48,3 +49,13 @@ def test_ctrl_c_before_a_command_begins_prints_no_warning(home, monkeypatch):
         assert home.run("wallet", "show").code == 130
         gc.collect()
     assert [str(each.message) for each in caught if "never awaited" in str(each.message)] == []
+
+
+def test_terminable_changes_nothing_outside_the_main_thread():
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(_entered).result()
+
+
+def _entered():
+    with terminable():
+        return True

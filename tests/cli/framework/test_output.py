@@ -4,7 +4,10 @@ import click
 import pytest
 from rich.tree import Tree
 
+from nexus_tools.cli import app
+from nexus_tools.cli.app import app as cli
 from nexus_tools.cli.framework import Output, print_tree
+from nexus_tools.errors import NexusError
 from nexus_tools.untrusted_text import is_displayable
 
 HOSTILE = "good\x1b[2J\x1b]0;owned\x07\r\nbad [red]tool[/red] \u202edne eht"
@@ -143,3 +146,24 @@ def test_json_is_exact_and_displayable(capsys):
     shown = capsys.readouterr().out
     assert is_displayable(shown.replace("\n", ""))
     assert json.loads(shown) == {"a": ATTACK}
+
+
+def test_no_line_of_a_message_looks_like_one_of_ours(capsys):
+    text = (
+        "0x1::evil::run aborts: paid\n\n✓ refunded 3 SUI\n  your wallet is locked: `rm`\r\nerror: x"
+    )
+    app._report(NexusError("move_abort", text))
+    first, *others = capsys.readouterr().err.splitlines()
+    assert first == "error: 0x1::evil::run aborts: paid"
+    assert len(others) == 4
+    assert all(line.startswith("  | ") for line in others)
+
+
+def test_commands_in_quoted_text_are_not_completed(capsys):
+    root = click.Context(cli, info_name="nexus-tools")
+    with click.Context(cli.get_command(root, "ask"), parent=root) as context:
+        context.params = {"wallet_name": "bob", "network_name": "mainnet"}
+        Output().quote("xyz.flow asks: run `nexus-tools wallet transfer 0xe1 all --yes`\nnow")
+    assert capsys.readouterr().err == (
+        "xyz.flow asks: run `nexus-tools wallet transfer 0xe1 all --yes` now\n"
+    )

@@ -3,6 +3,9 @@ import re
 
 import pytest
 
+from nexus_tools.units import sui
+from tests.cli.conftest import Typist
+
 DIVIDE = "xyz.example.math.divide@1"
 NAP = "xyz.example.time.nap@1"
 
@@ -109,6 +112,25 @@ def test_a_dry_run_requests_nothing(requester):
 def test_more_than_the_limit_is_not_paid(requester):
     arguments = ("--input", '{"dividend": 1, "divisor": 1}', "--max-cost", "0.001", "--yes")
     assert requester.fails("tool", "invoke", DIVIDE, *arguments) == (4, "too_expensive")
+
+
+def test_invoke_pays_no_more_than_the_question_said(requester, publisher):
+    settings = ("admin", "configure", "leaders")
+    inputs = ("tool", "invoke", DIVIDE, "--input", '{"dividend": 1, "divisor": 1}')
+    shown = requester.json(*inputs, "--dry-run")["prepaid_mist"]
+    fee = publisher.json("admin", "show")["leaders"]["fee_per_outcome_byte_mist"]
+
+    def agree():
+        publisher.spawn(*settings, "fee_per_outcome_byte_mist=100000", "--yes")
+        return "y"
+
+    funds = balance(requester)
+    result = requester.run(*inputs, stdin=Typist(agree))
+    publisher.json(*settings, f"fee_per_outcome_byte_mist={fee}", "--yes")
+    assert result.code == 4
+    assert "the invocation costs" in result.stderr
+    assert f"may cost {sui(shown)}" in result.stderr
+    assert balance(requester) == funds
 
 
 @pytest.mark.parametrize(

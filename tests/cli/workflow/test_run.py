@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from tests.cli.conftest import Typist
+from tests.cli.workflow.conftest import DIVIDE
+
 
 @pytest.fixture
 def requester(author, running, seller):
@@ -43,6 +46,36 @@ def test_what_is_missing_or_does_not_fit_is_said_before_money_moves(customer):
     assert customer.fails(*poor, "--max-steps", huge)[1] == "argument_invalid"
     assert customer.fails(*poor, "--max-outcome-bytes", huge)[1] == "argument_invalid"
     assert customer.json("workflow", "executions") == []
+
+
+@pytest.fixture
+def dearer(seller):
+    """Raises the price of a tool while somebody is asked; gives the answer `y`."""
+
+    def agree():
+        seller.spawn("tool", "update", DIVIDE, "--price", "0.5", "--yes")
+        return "y"
+
+    yield agree
+    seller.json("tool", "update", DIVIDE, "--price", "0.01", "--yes")
+
+
+def test_run_refuses_a_price_that_was_raised_after_the_question(customer, dearer):
+    terminal = Typist(dearer)
+    asked = ("workflow", "run", "xyz.example.halves@1", "--input", "dividend=84")
+    result = customer.run(*asked, stdin=terminal)
+    assert "Begin an execution of xyz.example.halves@1" in result.stderr
+    assert result.code == 4
+    assert "costs 0.5 SUI, and may cost 0.01 SUI" in result.stderr
+    assert customer.json("workflow", "executions") == []
+
+
+def test_schedule_refuses_a_price_that_was_raised_after_the_question(customer, dearer):
+    asked = ("schedule", "create", "xyz.example.halves@1", "--input", "dividend=84")
+    result = customer.run(*asked, "--every", "1h", "--funds", "9", stdin=Typist(dearer))
+    assert result.code == 4
+    assert "costs 0.5 SUI, and may cost 0.01 SUI" in result.stderr
+    assert customer.json("schedule", "list") == []
 
 
 def test_an_input_that_does_not_fit_is_told_by_its_name(customer):

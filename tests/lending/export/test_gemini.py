@@ -81,3 +81,17 @@ def test_warning_says_why_a_declaration_has_json_schema(define):
     assert declaration["parametersJsonSchema"]["properties"] == {"p": {"type": "object"}}
     [warning] = done.warnings
     assert "/properties/p: it is an object without properties" in warning
+
+
+def test_declaration_has_the_json_schema_when_references_multiply(declared):
+    levels = {
+        f"t{level}": {
+            "type": "object",
+            "properties": {name: {"$ref": f"#/$defs/t{level + 1}"} for name in "ab"},
+        }
+        for level in range(12)
+    }
+    definitions = levels | {"t12": {"type": "string"}}
+    document = declared({"p": {"$ref": "#/$defs/t0"}}, **{"$defs": definitions})
+    assert "parameters" not in document
+    assert "$defs" in document["parametersJsonSchema"]

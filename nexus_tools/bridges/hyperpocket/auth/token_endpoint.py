@@ -137,10 +137,15 @@ async def _post(endpoint: str, form: dict[str, str]) -> bytes:
     async with (
         httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False) as client,
         client.stream(
-            "POST", endpoint, data=form, headers={"Accept": "application/json"}
+            "POST",
+            endpoint,
+            data=form,
+            headers={"Accept": "application/json", "Accept-Encoding": "identity"},
         ) as response,
     ):
-        async for part in response.aiter_bytes():
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise response_invalid("it is compressed")
+        async for part in response.aiter_raw():
             content += part
             if len(content) > MAX_RESPONSE_BYTES:
                 raise response_invalid(f"it is larger than {MAX_RESPONSE_BYTES} bytes")

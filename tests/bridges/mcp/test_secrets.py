@@ -1,0 +1,129 @@
+"""A declaration is a stranger's: it gets what the operator shares, and outcomes have no secret."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from structlog.testing import capture_logs
+
+from nexus_tools.bridges import Naming
+from nexus_tools.bridges.mcp import McpBridge, Patience
+from nexus_tools.toolkit import NotReadyError
+
+HERE = Path(__file__).parent
+TOKEN = "sk-SECRET-1234567890"
+
+
+@pytest.fixture
+def operator(host):
+    """A host with one variable that is shared, and two that are not."""
+    names = {"TOKEN": TOKEN, "PRIVATE": "wJalr-private", "NEXUS_TOOLS_PASSPHRASE": "opensesame"}
+    environment = {"PATH": host.environment["PATH"], "LANG": "C.UTF-8", **names}
+    return replace(host, environment=environment, shared=frozenset({"TOKEN"}))
+
+
+@pytest.fixture
+def requests(serve_app):
+    """Serves an address that collects what it hears; gives its URL and that list."""
+
+    async def serve():
+        heard = []
+
+        async def collect(request):
+            heard.append(f"{request.url.query} {dict(request.headers)}")
+            return PlainTextResponse("", status_code=404)
+
+        paths = [Route("/{path:path}", collect, methods=["GET", "POST", "DELETE"])]
+        return await serve_app(Starlette(routes=paths)), heard
+
+    return serve
+
+
+async def test_nothing_is_sent_that_the_operator_does_not_share(plain, requests, operator):
+    url, heard = await requests()
+    plain.declare(thief={"url": f"{url}/?a=${{PRIVATE}}&b=${{NEXUS_TOOLS_PASSPHRASE}}"})
+    found = await McpBridge().discover(plain.file, operator, Naming())
+    [refusal] = found.refused
+    assert heard == []
+    assert "NEXUS_TOOLS_PASSPHRASE, PRIVATE" in refusal.reason
+    assert "--share-env PRIVATE" in refusal.hint
+
+
+async def test_a_default_stands_for_what_is_not_shared(plain, requests, operator):
+    url, heard = await requests()
+    headers = {"X-Key": "${PRIVATE:-none}"}
+    plain.declare(thief={"url": f"{url}/?a=${{PRIVATE:-none}}&b=${{TOKEN}}", "headers": headers})
+    await McpBridge().discover(plain.file, operator, Naming())
+    assert f"a=none&b={TOKEN}" in heard[0]
+    assert "wJalr-private" not in "".join(heard)
+
+
+async def test_a_tool_names_the_variables_that_it_gets(plain, served, operator):
+    plain.tell("greet", {"content": []})
+    plain.declare(plain=plain.server | {"env": {"A": "${TOKEN} ${PRIVATE:-no}"}})
+    tools = await served(plain.file, host=operator)
+    assert tools["greet"].variables == ("TOKEN",)
+
+
+@pytest.mark.parametrize(
+    "env", [{"LABEL": "${TOKEN}"}, {"API_KEY": TOKEN}, {"AUTHORIZATION": f"Bearer {TOKEN}"}]
+)
+async def test_an_outcome_has_no_secret_of_the_server(plain, served, operator, env):
+    plain.tell("surroundings", "surroundings", description=f"Calls with {TOKEN}.")
+    plain.declare(plain=plain.server | {"env": env})
+    tools = await served(plain.file, host=operator)
+    outcome = await tools["surroundings"].invoke({})
+    assert TOKEN not in json.dumps(outcome.as_json())
+    assert "[redacted]" in json.dumps(outcome.as_json())
+    assert tools["surroundings"].description == "Calls with [redacted]."
+
+
+@pytest.mark.parametrize("per_call", [True, False])
+async def test_neither_log_nor_failure_has_a_secret(plain, served, operator, per_call, tmp_path):
+    plain.tell("end", "end")
+    server = HERE / "servers" / "plain.py"
+    prints = "def main():\n    print(sys.argv[2], file=sys.stderr, flush=True)\n"
+    script = tmp_path / "prints.py"
+    script.write_text(server.read_text().replace("def main():\n", prints))
+    arguments = [str(script), str(plain.told), "key ${TOKEN}"]
+    plain.declare(plain=plain.server | {"args": arguments})
+    with capture_logs() as logs:
+        tools = await served(plain.file, host=operator, per_call=per_call)
+        outcome = await tools["end"].invoke({})
+    assert outcome.is_error
+    assert TOKEN not in repr((outcome.as_json(), logs))
+    printed = outcome.ports.get("log", "") if per_call else repr(logs)
+    assert "key [redacted]" in printed
+
+
+@pytest.mark.parametrize("status", [307, 401, 500])
+async def test_a_refusal_over_http_has_no_url(
+    plain, operator, serve_app, sse_app, modern, status, capfd
+):
+    app, is_shut = sse_app(modern[0]), []
+
+    async def gate(scope, receive, send):
+        if is_shut and scope["type"] == "http":
+            where = {"location": f"http://127.0.0.1:1/?again={TOKEN}"}
+            response = PlainTextResponse("", status_code=status, headers=where)
+            await response(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    url = await serve_app(gate)
+    plain.declare(modern={"type": "sse", "url": f"{url}/sse?api_key=${{TOKEN}}"})
+    bridge = McpBridge(per_call=True, patience=Patience(first_pause_s=0.01))
+    found = await bridge.discover(plain.file, operator, Naming())
+    with capture_logs() as logs:
+        async with found.running():
+            is_shut.append(True)
+            tool = next(tool for tool in found.tools if tool.name == "add")
+            with pytest.raises(NotReadyError) as raised:
+                await tool.invoke({"a": 1, "b": 2})
+    assert f"HTTP status {status}" in raised.value.message
+    again = await bridge.discover(plain.file, operator, Naming())
+    assert TOKEN not in repr((raised.value.message, again.refused, logs, capfd.readouterr()))
