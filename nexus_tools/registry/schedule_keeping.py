@@ -6,6 +6,7 @@ from nexus_tools.arguments import checks_arguments
 from nexus_tools.client import Cursor as EventCursor
 from nexus_tools.errors import NotNowError
 from nexus_tools.package import PackageClient, Sent
+from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.workflows import execution as executions
 from nexus_tools.package.move.workflows import schedule as calls
 from nexus_tools.package.move.workflows.execution import Execution
@@ -14,6 +15,7 @@ from nexus_tools.registry.execution_cleaning import add_due
 from nexus_tools.registry.schedule_reading import (
     is_late,
     is_over,
+    read_order,
     read_uncollected,
     schedule_unknown,
 )
@@ -124,11 +126,18 @@ class ScheduleKeeping(PackageClient):
         package, registry = self.deployment.workflows, self.deployment.leader_registry
         target = builder, package, schedule.id, registry, schedule.dag
         if leader is None:
-            calls.trigger_by_anyone(*target)
+            calls.trigger_by_anyone(*target, await self._able_leader(schedule.id))
         elif event is None:
             calls.trigger(*target, leader)
         else:
             calls.trigger_by_event(*target, leader, *event.position)
+
+    async def _able_leader(self, schedule: Address) -> Address:
+        """An active leader that the schedule names; the first one if none is active."""
+        named = (await read_order(self, schedule)).terms.leaders
+        found = await self.find_all(named, Leader)
+        active = (each.id for each in found if each is not None and each.is_active)
+        return next(active, named[0])
 
     async def trigger_by_event(
         self, schedule: Address, leader: Address, event: EventCursor

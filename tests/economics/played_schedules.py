@@ -123,7 +123,7 @@ class PlayedKeeping:
         package, registry = self.deployment.workflows, self.deployment.leader_registry
         target = builder, package, self.ids[number], registry, self.workflow.id
         if place >= self.story.leaders:
-            calls.trigger_by_anyone(*target)
+            calls.trigger_by_anyone(*target, self._leaders(order)[0])
         elif order.timing.is_on_event:
             calls.trigger_by_event(*target, self._leaders(order)[place], *cursor)
         else:

@@ -393,17 +393,22 @@ public fun trigger(
 }
 
 /// Begins the execution that is due and pays the sender, who may be anyone, when the windows of
-/// all leaders have begun and 10 s more have passed. Returns false and aborts as `trigger`
-/// does.
+/// all leaders have begun and 10 s more have passed. One of the leaders that the schedule names has
+/// to be active, or nobody would carry the execution: false otherwise. Returns false and aborts as
+/// `trigger` does, and with `ENotNamed`.
 public fun trigger_by_anyone(
     self: &mut Schedule,
     registry: &LeaderRegistry,
     dag: &Dag,
+    leader: &Leader,
     clock: &Clock,
     ctx: &mut TxContext,
 ): bool {
-    let window = self.order().terms.leaders().length();
+    let leaders = self.order().terms.leaders();
+    let window = leaders.length();
+    assert!(leaders.contains(&object::id(leader)), ENotNamed);
     assert!(!self.order().timing.is_on_event(), EByEvent);
+    if (!leader.is_active()) return false;
     self.trigger_in(registry, dag, window, option::none(), clock, ctx)
 }
 

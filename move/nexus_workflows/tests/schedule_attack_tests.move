@@ -28,16 +28,16 @@ fun a_keeper_earns_nothing_by_triggering_early_or_twice() {
     let mut stage = schedule_runner::start();
     let (schedule, lee) = (stage.create(hourly().overlapping()), stage.lee());
     stage.wait_until(FIRST_MS - 1);
-    stage.keeper_tx!(EVE, schedule, lee, |schedule, registry, dag, _, clock, ctx| {
-        20u64.do!(|_| assert!(!schedule.trigger_by_anyone(registry, dag, clock, ctx)));
+    stage.keeper_tx!(EVE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+        20u64.do!(|_| assert!(!schedule.trigger_by_anyone(registry, dag, leader, clock, ctx)));
         assert_paid_at_most(EVE, 0);
         assert_eq!(schedule.funds_mist(), FUNDS_MIST);
     });
     stage.wait_until(FIRST_MS + 20_000);
-    stage.keeper_tx!(EVE, schedule, lee, |schedule, registry, dag, _, clock, ctx| {
-        assert!(schedule.trigger_by_anyone(registry, dag, clock, ctx));
+    stage.keeper_tx!(EVE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+        assert!(schedule.trigger_by_anyone(registry, dag, leader, clock, ctx));
         let funds_mist = schedule.funds_mist();
-        20u64.do!(|_| assert!(!schedule.trigger_by_anyone(registry, dag, clock, ctx)));
+        20u64.do!(|_| assert!(!schedule.trigger_by_anyone(registry, dag, leader, clock, ctx)));
         assert_eq!(schedule.funds_mist(), funds_mist);
         assert_paid_at_most(EVE, FUNDS_MIST - EACH_MIST - funds_mist);
     });
@@ -89,6 +89,19 @@ fun an_owner_does_not_starve_keepers() {
 }
 
 /// The price of gas is ten times as high as when Bob created it: so is what a keeper gets for gas.
+#[test]
+fun nothing_is_triggered_that_no_leader_would_carry() {
+    let mut stage = schedule_runner::start();
+    let (schedule, lee) = (stage.create(hourly()), stage.lee());
+    stage.wait_until(FIRST_MS + 20_000);
+    stage.runner().leader_tx!(LEE, lee, |leader, _, _, ctx| leader.deactivate(ctx));
+    stage.keeper_tx!(EVE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+        assert!(!schedule.trigger_by_anyone(registry, dag, leader, clock, ctx));
+        assert_eq!(schedule.funds_mist(), FUNDS_MIST);
+    });
+    stage.end();
+}
+
 #[test]
 fun a_keeper_loses_nothing_when_gas_becomes_dear() {
     let mut stage = schedule_runner::start();

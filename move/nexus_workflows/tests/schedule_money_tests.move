@@ -98,8 +98,8 @@ fun a_stranger_that_triggers_is_paid_no_less_than_a_worker() {
     let mut stage = schedule_runner::start();
     let (schedule, lee) = (stage.create(hourly()), stage.lee());
     stage.wait_until(FIRST_MS + 20_000);
-    stage.keeper_tx!(EVE, schedule, lee, |schedule, registry, dag, _, clock, ctx| {
-        schedule.trigger_by_anyone(registry, dag, clock, ctx);
+    stage.keeper_tx!(EVE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+        schedule.trigger_by_anyone(registry, dag, leader, clock, ctx);
         assert_paid_at_most(EVE, FEE_MIST + STORED_MIST - 1);
     });
     stage.end();

@@ -89,7 +89,7 @@ fun leaders_have_10_seconds_each_and_then_it_is_anyone() {
     stage.wait_until(FIRST_MS + 9_999);
     stage.keeper_tx!(MAX, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
         assert!(!schedule.trigger(registry, dag, leader, clock, ctx));
-        assert!(!schedule.trigger_by_anyone(registry, dag, clock, ctx));
+        assert!(!schedule.trigger_by_anyone(registry, dag, leader, clock, ctx));
     });
     stage.wait_until(FIRST_MS + 10_000);
     stage.keeper_tx!(MAX, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
@@ -97,12 +97,12 @@ fun leaders_have_10_seconds_each_and_then_it_is_anyone() {
     });
 
     stage.wait_until(FIRST_MS + HOUR_MS + 19_999);
-    stage.keeper_tx!(ALICE, schedule, lee, |schedule, registry, dag, _, clock, ctx| {
-        assert!(!schedule.trigger_by_anyone(registry, dag, clock, ctx));
+    stage.keeper_tx!(ALICE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+        assert!(!schedule.trigger_by_anyone(registry, dag, leader, clock, ctx));
     });
     stage.wait_until(FIRST_MS + HOUR_MS + 20_000);
-    stage.keeper_tx!(ALICE, schedule, lee, |schedule, registry, dag, _, clock, ctx| {
-        assert!(schedule.trigger_by_anyone(registry, dag, clock, ctx));
+    stage.keeper_tx!(ALICE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
+        assert!(schedule.trigger_by_anyone(registry, dag, leader, clock, ctx));
     });
     stage.end();
 }

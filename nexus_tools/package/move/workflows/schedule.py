@@ -553,10 +553,12 @@ def trigger_by_anyone(
     schedule: ObjectInput,
     registry: ObjectInput,
     dag: ObjectInput,
+    leader: ObjectInput,
 ) -> Result:
     """Begins the execution that is due and pays the sender, who may be anyone, when the windows
-    of all leaders have begun and 10 s more have passed. Returns false and aborts as `trigger`
-    does.
+    of all leaders have begun and 10 s more have passed. One of the leaders that the schedule
+    names has to be active, or nobody would carry the execution: false otherwise. Returns
+    false and aborts as `trigger` does, and with `ENotNamed`.
 
     Returns `bool`.
     """
@@ -568,6 +570,7 @@ def trigger_by_anyone(
             _inputs.changed(builder, schedule),
             _inputs.read(builder, registry),
             _inputs.read(builder, dag),
+            _inputs.read(builder, leader),
             _inputs.read(builder, _inputs.CLOCK),
         ],
     )
