@@ -23,6 +23,9 @@ from nexus_tools.sui.type_tag import SUI
 
 # The gas units that requesting one of many invocations takes; its fee pays them later.
 _UNITS_PER_OPEN = 250
+# The same for one that is requested alone. The owner of its execution pays more than that for its
+# failure, so an owner may have any number of them open.
+_UNITS_PER_OPEN_OF_OWNER = 1_250
 # To fail an attempt with a transaction of its own, storage included.
 _UNITS_PER_FAILURE = 1_150
 _MOST_ACCOUNTS = 65_536
@@ -90,12 +93,14 @@ class ExecutionAccounts:
 
     def room_mist(self, execution: Address, requested: int = 0) -> int:
         """Return what an execution may cost now beyond what it pays for that."""
-        return min(
-            account.balance_mist
-            + (self._max_unpaid_units + (account.open + requested) * _UNITS_PER_OPEN)
-            * self._price()
-            for account in self._accounts_of(execution)
-        )
+        own, *owners = self._accounts_of(execution)
+        rooms = [self._room_mist(own, requested, _UNITS_PER_OPEN)]
+        rooms += [self._room_mist(each, requested, _UNITS_PER_OPEN_OF_OWNER) for each in owners]
+        return min(rooms)
+
+    def _room_mist(self, account: _Account, requested: int, units_per_open: int) -> int:
+        units = self._max_unpaid_units + (account.open + requested) * units_per_open
+        return account.balance_mist + units * self._price()
 
     def has_earned(self, execution: Address, margin_mist: int) -> bool:
         """Return whether fees that its owner has paid cover a change, without credit."""
@@ -103,20 +108,28 @@ class ExecutionAccounts:
         return account.balance_mist + margin_mist >= 0
 
     @contextmanager
-    def reserve(self, execution: Address | None, margin_mist: int) -> Iterator[None]:
-        """Count the loss that a simulation shows until the transaction is noted.
+    def reserve(
+        self, execution: Address | None, worker: Worker, simulated: Simulated | None
+    ) -> Iterator[None]:
+        """Count what a simulation shows until its transaction is noted.
 
         Transactions that are sent at the same time cannot use the same credit.
         """
-        lost_mist = max(0, -margin_mist)
-        accounts = [] if execution is None else self._accounts_of(execution)
+        lost_mist = requested = 0
+        accounts: list[_Account] = []
+        if execution is not None and simulated is not None:
+            accounts = self._accounts_of(execution)
+            lost_mist = max(0, -margin_mist(worker, simulated))
+            requested = sum(1 for _ in self._requested(simulated))
         for account in accounts:
             account.balance_mist -= lost_mist
+            account.open += requested
         try:
             yield
         finally:
             for account in accounts:
                 account.balance_mist += lost_mist
+                account.open -= requested
 
     def allows_failure(self, invocation: Invocation) -> bool:
         """Return whether this leader may fail an invocation: not every attempt pays for that."""

@@ -198,7 +198,7 @@ class Steps:
             execution = found.execution.id
             if not self._is_paid(execution, worker, simulated, events):
                 return None
-            with self._accounts.reserve(execution, margin_mist(worker, simulated)):
+            with self._accounts.reserve(execution, worker, simulated):
                 executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
             worker.learn(executed)
             self._accounts.note([execution], worker, executed)
