@@ -109,6 +109,20 @@ async def test_an_execution_that_is_short_of_funds_goes_on_when_it_is_refilled(w
         assert transactions("nexus_leader_step_transactions_total") <= sent + 3
 
 
+async def test_leader_requests_executions_of_a_new_owner_at_once(world, counting, log):
+    leader = await world.new_leader()
+    workflow = await world.publish(single())
+    counting.gate.clear()
+    async with world.running(leader):
+        begun = [await world.begin(workflow, ONE) for _ in range(6)]
+        # Their fees are sure, though none is paid yet.
+        await counting.wait_for(6)
+        counting.gate.set()
+        ended = [await world.ended(each) for each in begun]
+    assert {each.status for each in ended} == {"completed"}
+    assert log.named("unprofitable") == []
+
+
 async def test_a_price_above_the_highest_one_ends_the_execution_with_the_reason(
     world, serve_tools, add_tool
 ):
