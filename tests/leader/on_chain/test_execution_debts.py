@@ -111,7 +111,7 @@ async def test_an_untrusted_party_with_many_addresses_spends_more_than_its_leade
 
 
 async def taken_back(client: SuiClient, world, executions):
-    """End executions and reclaim their deposits."""
+    """End executions and delete what they stored."""
     verbs = Executions(client, world.deployment)
     for execution in executions:
         await verbs.cancel(execution)
