@@ -2,7 +2,9 @@
 
 Whoever creates a schedule chooses the event, and anyone may: so there are only so many places, and
 few for one owner. Only who could begin something has one; it is let go of when that changes, and
-then the next in the queue gets it. What was told meanwhile is told when it has one again.
+then the next in the queue gets it. Schedules that triggered an execution go first, because each of
+those was paid for, then owners with few places. A schedule that never triggered gives its place up
+to another one that waits. What was told meanwhile is told when it has one again.
 """
 
 import asyncio
@@ -74,6 +76,7 @@ class AwaitedEvents:
                 _log.warning("events_not_followed", **told)
                 return
             wait = self._waits[schedule.id] = _Wait(schedule.id, schedule.owner, tag, since)
+        wait.has_triggered = schedule.cursor is not None
         if not wait.is_wanted:
             wait.is_wanted = True
             wait.go_on_behind(schedule)
@@ -106,14 +109,40 @@ class AwaitedEvents:
     # --- Who has a place
 
     def _give_places(self) -> None:
-        """Let those follow that wait for it, the oldest first, as far as there are places."""
+        """Let those follow that wait for it, as far as there are places."""
         owners = Counter(each.owner for each in self._waits.values() if each.task)
-        for wait in self._waits.values():
+        waiting = [each for each in self._waits.values() if each.is_wanted and each.task is None]
+        while waiting:
+            # Of schedules that are alike, the oldest one is first.
+            wait = min(waiting, key=lambda each: (not each.has_triggered, owners[each.owner]))
+            waiting.remove(wait)
+            if owners[wait.owner] >= MAX_OF_OWNER:
+                continue
             if owners.total() >= MAX_FOLLOWED:
-                return
-            if wait.is_wanted and wait.task is None and owners[wait.owner] < MAX_OF_OWNER:
-                owners[wait.owner] += 1
-                wait.task = self._group.create_task(self._run(wait))
+                evicted = self._evictable(wait, owners)
+                if evicted is None:
+                    return
+                task, evicted.task = evicted.task, None
+                owners[evicted.owner] -= 1
+                if task is not None:
+                    task.cancel()
+            owners[wait.owner] += 1
+            wait.task = self._group.create_task(self._run(wait))
+
+    def _evictable(self, wait: "_Wait", owners: Counter[Address]) -> "_Wait | None":
+        """Return a schedule that never triggered, and whose place another one deserves more.
+
+        It has the owner with the most places. Between schedules that never triggered, an owner
+        without a place gets one of an owner that has several.
+        """
+        found = [
+            each
+            for each in self._waits.values()
+            if each.task and not each.has_triggered and not each.is_telling
+        ]
+        last = max(found, key=lambda each: owners[each.owner], default=None)
+        is_fairer = last is not None and owners[last.owner] > owners[wait.owner] + 1
+        return last if wait.has_triggered or is_fairer else None
 
     def _end(self, wait: "_Wait") -> None:
         task, wait.task = wait.task, None
@@ -184,6 +213,7 @@ class _Wait:
     place: Cursor | None
     is_wanted: bool = False
     is_telling: bool = False
+    has_triggered: bool = False
     setbacks: int = 0
     task: asyncio.Task[None] | None = None
 

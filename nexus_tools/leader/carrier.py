@@ -94,6 +94,9 @@ class Carrier:
         if isinstance(found, Closed):
             return await self._close(assignment, found)
         invocation, tool = found
+        attempt = invocation.invocation.attempt
+        if attempt is not None:
+            self._accounts.learn_owner(attempt.execution, invocation.invocation.requester)
         outcome = entry.outcome
         if outcome is None and not self._accounts.allows_failure(invocation.invocation):
             _log.warning("unprofitable", invocation=str(assignment.invocation))
@@ -108,8 +111,7 @@ class Carrier:
         if outcome is None:
             return await self._close(assignment, Closed.MISSED)
         closing = closing_of(assignment, outcome, invocation)
-        if invocation.invocation.attempt is not None:
-            attempt = invocation.invocation.attempt
+        if attempt is not None:
             closing.continuation = await self._attempts.continuation(attempt, outcome)
             if closing.is_signed:
                 closing.inputs = await self._attempts.signed_inputs(attempt)

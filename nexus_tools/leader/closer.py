@@ -182,7 +182,7 @@ class Closer:
     async def _pay(self, worker: Worker, batch: ClosingBatch, held: list[Closing]) -> None:
         """Send a batch as one of the workers."""
         kind, budget_mist = batch.build(), self._budget_mist(batch)
-        started = perf_counter()
+        started, simulated = perf_counter(), None
         try:
             if self._wary or batch.is_uncertain:
                 connection = self._chain.client.connection
@@ -193,7 +193,9 @@ class Closer:
                     return await self._after_failure(batch, status, held)
                 if not self._is_covered(worker, simulated, held):
                     return await self._have_less(held)
-            executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
+            alone = held[0].execution if len(held) == 1 else None
+            with self._accounts.reserve(alone, worker, simulated):
+                executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
         except UnreachableError:
             raise
         except NexusError as refusal:
@@ -202,8 +204,8 @@ class Closer:
         repaid_mist = worker.repaid_mist(executed, sum(self._fees_mist(executed).values()))
         self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
         worker.learn(executed)
-        self._accounts.note([one.execution for one in held], worker, executed)
         status = executed.effects.status
+        self._accounts.note(batch.debtors_of(status), worker, executed)
         if isinstance(status, ExecutionFailure):
             return await self._after_failure(batch, status, held)
         return await self._after_success(executed, held)

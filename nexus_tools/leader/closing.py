@@ -14,6 +14,7 @@ from nexus_tools.package import Deployment
 from nexus_tools.registry import MAX_STEPS, AttemptOfRun, add_advance, add_outcome
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import MAX_PURE_BYTES, TransactionBuilder
+from nexus_tools.sui.execution_status import ExecutionFailure, ExecutionStatus, MoveAbort
 from nexus_tools.sui.transaction import ObjectArgument, ProgrammableTransaction, SharedObject
 from nexus_tools.tool import Answer, Failure, Outcome, outcome_bytes
 
@@ -47,6 +48,7 @@ _STORAGE_PER_INPUT_BYTE_MIST = 80
 _LARGE_BYTES = 4_096
 _MANY_NAMED = 10
 _MANY_EDGES = 8
+_MUCH_EFFORT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,9 @@ class Closing:
         source_bytes = self.inputs.source_bytes if self.inputs else 0
         is_large = max(self.outcome_bytes, source_bytes) > _LARGE_BYTES
         fans_out = self.continuation is not None and (
-            self.continuation.edges > _MANY_EDGES or self.continuation.fans_out
+            self.continuation.edges > _MANY_EDGES
+            or self.continuation.fans_out
+            or self.following_effort > _MUCH_EFFORT
         )
         return pays_nothing or is_large or self._named > _MANY_NAMED or fans_out
 
@@ -128,6 +132,12 @@ class Closing:
     def effort(self) -> int:
         """How much the Move machine has to do, in comparisons of port names and the like."""
         return self._ports * (self._ports + _EFFORT_PER_PORT)
+
+    @property
+    def following_effort(self) -> int:
+        """How much the chain computes when the execution takes the outcome."""
+        goes_on = self.continuation is not None and self.continuation.extent
+        return self.continuation.effort if self.continuation and goes_on else 0
 
     @property
     def units(self) -> int:
@@ -275,6 +285,15 @@ class ClosingBatch:
         dag = continuation.workflow.argument.reference.object_id
         add_advance(builder, self._deployment, execution, dag, invocation)
         self._executions.append(execution)
+
+    def debtors_of(self, status: ExecutionStatus) -> list[Address | None]:
+        """Return the executions that owe the gas: all of them, or the one whose command aborted."""
+        command = None
+        if isinstance(status, ExecutionFailure) and isinstance(status.error.data, MoveAbort):
+            command = status.command
+        closing = self.closing_of(command)
+        guilty = closing.execution if closing else self.execution_of(command)
+        return [guilty] if guilty else [one.execution for one in self.closings]
 
     def execution_of(self, command: int | None) -> Address | None:
         """The execution whose step a command is, if it is one."""

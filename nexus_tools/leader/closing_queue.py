@@ -20,6 +20,9 @@ _MAX_COMMANDS = 900
 _MAX_EFFORT = 2_048
 _MAX_SIGNED = 32
 _MAX_INPUT_BYTES = 128 * 1024
+# What executions do with outcomes, as `following_effort` estimates it: about what 32 outcomes take
+# that lead to one vertex each.
+_MAX_FOLLOWING_EFFORT = 4_096
 
 
 class ClosingQueue:
@@ -86,11 +89,12 @@ class ClosingQueue:
     def _batch(self, most: int) -> list[Closing]:
         """The first ones that fit into one transaction, one at least."""
         batch: list[Closing] = []
-        size = commands = effort = signed = input_bytes = 0
+        size = commands = effort = following = signed = input_bytes = 0
         for closing in self._waiting.values():
             size += closing.size
             commands += closing.commands
             effort += closing.effort
+            following += closing.following_effort
             signed += closing.is_signed
             input_bytes += closing.input_bytes
             full = (
@@ -100,6 +104,7 @@ class ClosingQueue:
                 or size > self._config.batch_bytes
                 or commands > _MAX_COMMANDS
                 or effort > _MAX_EFFORT
+                or following > _MAX_FOLLOWING_EFFORT
                 or signed > _MAX_SIGNED
                 or input_bytes > _MAX_INPUT_BYTES
             )

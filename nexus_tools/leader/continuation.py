@@ -10,13 +10,18 @@ from nexus_tools.package.move.attempt import Attempt
 from nexus_tools.registry import ExecutionStep, Foresight
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.transaction import ObjectArgument, SharedObject
-from nexus_tools.workflow import EdgeKind, Failed, Run, Settled
+from nexus_tools.workflow import EdgeKind, Failed, Plan, PlannedEdge, Run, Settled
 
 # What it may take: bounds in gas units, and in MIST of storage, most of which the execution
 # pays back in the same transaction.
 _UNITS_PER_ADVANCE = 1_000
 _STORAGE_PER_ADVANCE_MIST = 20_000_000
 _STORAGE_PER_EDGE_MIST = 4_000_000
+
+
+# The effort of following an edge, of looking at a vertex and at one of its ports, and of opening a
+# block for each vertex that starts with it: about ten Move instructions each.
+_EDGE_EFFORT, _VERTEX_EFFORT, _PORT_EFFORT, _START_EFFORT = 75, 20, 7, 60
 
 
 class Extent(IntEnum):
@@ -52,6 +57,13 @@ class Continuation:
         return max(map(len, variants), default=0)
 
     @property
+    def effort(self) -> int:
+        """An estimate of what taking the outcome computes, for the dearest variant."""
+        plan = self.workflow.plan
+        variants = plan.vertices[self.run.vertex].variants.values()
+        return max((following_effort(plan, edges) for edges in variants), default=0)
+
+    @property
     def fans_out(self) -> bool:
         """Whether the outcome may begin iterations, one for each element of a list."""
         variants = self.workflow.plan.vertices[self.run.vertex].variants.values()
@@ -75,6 +87,30 @@ class Continuation:
     def reduce(self) -> None:
         """Put less into the next transaction."""
         self.extent = Extent(max(0, self.extent - 1))
+
+
+def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
+    """Estimate what following edges computes on chain, with the blocks that they can open.
+
+    A block opens once, with the first edge into it, and may open the blocks that start with it.
+    """
+    effort = 0
+    starts: list[str | int] = []
+    opened: set[int] = set()
+    for edge in edges:
+        effort += _EDGE_EFFORT
+        starts.append(edge.target.vertex if edge.scope is None else edge.scope)
+    while starts:
+        start = starts.pop()
+        if isinstance(start, str):
+            effort += _VERTEX_EFFORT + _PORT_EFFORT * len(plan.vertices[start].into)
+        elif start not in opened:
+            opened.add(start)
+            block = plan.blocks[start]
+            begun = (*block.cursors, *block.starts)
+            effort += _START_EFFORT * len(begun)
+            starts += begun
+    return effort
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ others did meanwhile is passed over.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from nexus_tools.client import simulate_transaction
+from nexus_tools.client import Simulated, simulate_transaction
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.carried_workflows import CarriedWorkflows
 from nexus_tools.leader.chain import Chain, FoundExecution
 from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.execution_accounts import ExecutionAccounts
+from nexus_tools.leader.execution_accounts import ExecutionAccounts, margin_mist
 from nexus_tools.leader.execution_reader import ExecutionReader
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.step_plan import StepPlan, change_of, foresee, step_of
@@ -27,7 +27,7 @@ from nexus_tools.leader.todos import (
 )
 from nexus_tools.leader.transaction_sender import TransactionSender
 from nexus_tools.leader.waiting_calls import WaitingCalls
-from nexus_tools.leader.workers import Workers
+from nexus_tools.leader.workers import Worker, Workers
 from nexus_tools.logs import get_logger
 from nexus_tools.package import RegistryEvent, parse_event
 from nexus_tools.package.move.invocation import Invocation, InvocationRequested
@@ -45,14 +45,15 @@ from nexus_tools.sui.transaction import (
 _log = get_logger("nexus_tools.leader")
 
 _READY = 1
+_ENDS = (moves.ExecutionStopped, moves.ExecutionEnded)
 _PROGRESS = (
     InvocationRequested,
     moves.ExecutionAdvanced,
     moves.RunRefused,
     moves.RegionGathered,
-    moves.ExecutionStopped,
-    moves.ExecutionEnded,
+    *_ENDS,
 )
+_TIMED_OUT = "timed_out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ class Steps:
         found = await self._chain.execution(execution)
         if found is None or found.execution.ended_at_ms is not None:
             return None
+        self._accounts.learn_owner(execution, found.execution.owner)
         if Unknown() in todos:
             look = await self._reader.look(found)
             if look.place is None:
@@ -149,8 +151,11 @@ class Steps:
                 todos = todos[:middle]
                 if not todos:
                     _log.warning("unprofitable", execution=str(found.execution.id))
-                    refused[later.pop(0)] = now_ms
-                    todos, later = later, []
+                    unpaid, *todos = later
+                    later = []
+                    terms = await self._reader.terms(found.execution.id)
+                    if now_ms < terms.deadline_ms:  # else it is left to the owner
+                        refused[unpaid] = now_ms
                 continue
             if isinstance(events, ExecutionFailure):
                 guilty = plan.todos_of(events.command) or todos
@@ -164,7 +169,7 @@ class Steps:
             left = {} if is_short else await self._left(found, plan, events)
             done = plan.left | left | refused | dict.fromkeys(later, now_ms)
             return Taken(done, is_refused=bool(refused), is_short=is_short)
-        return Taken(refused | dict.fromkeys(later, now_ms), is_refused=True)
+        return Taken(refused | dict.fromkeys(later, now_ms), is_refused=bool(refused))
 
     async def _fit(self, plan: StepPlan) -> None:
         """Leave as much for later as no worker can pay, its coins included."""
@@ -190,16 +195,34 @@ class Steps:
             events = [parse_event(self._chain.deployment, each) for each in simulated.events]
             if not any(isinstance(each, _PROGRESS) for each in events):
                 return events
-            if not self._accounts.covers(found.execution.id, worker, simulated):
+            execution = found.execution.id
+            if not self._is_paid(execution, worker, simulated, events):
                 return None
-            executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
+            with self._accounts.reserve(execution, worker, simulated):
+                executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
             worker.learn(executed)
-            self._accounts.note([found.execution.id], worker, executed)
+            self._accounts.note([execution], worker, executed)
         self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, 0))
         self._metrics.step_transactions.inc()
         if isinstance(executed.effects.status, ExecutionFailure):
             return executed.effects.status  # something changed in between
         return [parse_event(self._chain.deployment, each) for each in executed.events]
+
+    def _is_paid(
+        self,
+        execution: Address,
+        worker: Worker,
+        simulated: Simulated,
+        events: Sequence[RegistryEvent | None],
+    ) -> bool:
+        """Return whether the execution pays for a step, or may owe its cost.
+
+        No fee is ever paid for ending an execution at its deadline, so it cannot owe that.
+        """
+        ends = (each for each in events if isinstance(each, _ENDS))
+        if any(each.status == _TIMED_OUT for each in ends):
+            return self._accounts.has_earned(execution, margin_mist(worker, simulated))
+        return self._accounts.covers(execution, worker, simulated)
 
     async def _planned(self, found: FoundExecution, todos: Sequence[Todo]) -> StepPlan:
         now_ms = self._clock.now_ms()

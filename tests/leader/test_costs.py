@@ -28,8 +28,8 @@ pytestmark = pytest.mark.anyio
 SOURCE, WRITER, READER, SMALL = (
     f"xyz.example.costs.{name}@1" for name in ("source", "writer", "reader", "small")
 )
-# An execution may owe 4 000 units of gas, at 1 000 MIST on a localnet.
-MOST_MIST = 4_000_000
+# The executions of an owner may owe 2 000 units of gas, at 1 000 MIST on a localnet.
+MOST_MIST = 2_000_000
 TIMEOUT_S = 60
 
 read = []

@@ -111,6 +111,20 @@ async def test_an_execution_that_is_short_of_funds_goes_on_when_it_is_refilled(w
         assert transactions("nexus_leader_step_transactions_total") <= sent + 3
 
 
+async def test_leader_requests_executions_of_a_new_owner_at_once(world, counting, log):
+    leader = await world.new_leader()
+    workflow = await world.publish(single())
+    counting.gate.clear()
+    async with world.running(leader):
+        begun = [await world.begin(workflow, ONE) for _ in range(6)]
+        # Their fees are sure, though none is paid yet.
+        await counting.wait_for(6)
+        counting.gate.set()
+        ended = [await world.ended(each) for each in begun]
+    assert {each.status for each in ended} == {"completed"}
+    assert log.named("unprofitable") == []
+
+
 async def test_a_price_above_the_highest_one_ends_the_execution_with_the_reason(
     world, serve_tools, add_tool
 ):
@@ -159,7 +173,10 @@ async def test_a_retry_waits_for_its_time_and_an_execution_ends_with_its_own(wor
     leader = await world.new_leader()
     workflow = await world.publish(single(attempts=2, retry_after_ms=HOUR_MS))
     inputs = {"one": {"a": "no number", "b": 1}}
-    async with world.running(leader):
+    # Attempts after the first one may pay less than they cost.
+    async with world.running(leader, max_unpaid_gas_units=10_000):
+        # Its fees pay for ending another execution of its owner at its deadline.
+        await world.ended(await world.begin(await world.publish(CHAIN), CHAIN_INPUTS))
         first = await world.begin(workflow, inputs)
         second = await world.begin(workflow, inputs, lasts_ms=30 * MINUTE_MS)
         for each in (first, second):

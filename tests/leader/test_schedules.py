@@ -20,6 +20,7 @@ from nexus_tools.registry import schedules as verbs
 from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import Variant, tool
 from nexus_tools.workflow import DIALECT, Document, Vertex
+from tests.leader.conftest import new_key
 
 pytestmark = pytest.mark.anyio
 
@@ -310,6 +311,43 @@ async def test_one_owner_has_few_places(world, leader, await_events, tell, sched
         await told(world, executions.ExecutionEnded, 1)
         (triggered,) = await told(world, moves.ScheduleTriggered, 1)
     assert triggered.schedule == first
+
+
+async def test_schedule_that_triggered_gets_the_place_of_one_that_never_did(
+    world, leader, await_events, tell, schedules, one_place, looks
+):
+    async with world.running(leader):
+        paid = await await_events()
+        await tell(1)
+        await told(world, executions.ExecutionEnded, 1)
+        await schedules.pause(paid)
+        idle = await await_events(event="NeverTold")
+        await looks.at(idle, 1)
+        await schedules.refill(idle, 1)
+        await looks.at(idle, 2)  # it has the place since the first one
+        await schedules.resume(paid)
+        world.localnet.advance_clock(PAUSE_MS)
+        await tell(2)
+        triggered = await told(world, moves.ScheduleTriggered, 2)
+    assert [each.schedule for each in triggered] == [paid, paid]
+
+
+async def test_owner_without_a_place_gets_one_of_an_owner_with_many(
+    world, leader, await_events, tell, schedules, looks, monkeypatch
+):
+    monkeypatch.setattr(awaited_events, "MAX_FOLLOWED", 2)
+    key = new_key()
+    world.localnet.fund(key.address, 10**11)
+    async with world.client_of(key) as client, world.running(leader):
+        for _ in range(2):
+            idle = await await_events(event="NeverTold")
+            await looks.at(idle, 1)
+            await schedules.refill(idle, 1)
+            await looks.at(idle, 2)  # it has a place since the first one
+        other = await await_events(owned=Schedules(client, world.deployment))
+        await tell(1)
+        (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+    assert triggered.schedule == other
 
 
 async def test_what_is_paused_has_no_place(

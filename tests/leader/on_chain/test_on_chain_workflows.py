@@ -231,10 +231,15 @@ async def test_without_a_leader_an_answer_lets_an_execution_end_that_was_cancell
     assert (await world.ended(execution)).status == "cancelled"
 
 
-async def test_a_question_ends_with_the_time_of_its_execution(world, waiting, person):
+async def test_unpaid_end_of_a_question_is_left_to_the_owner(world, waiting, person, log):
     async with open_question(world, person, lasts_ms=DAY_MS) as (execution, _):
         world.localnet.advance_clock(DAY_MS)
-        assert (await world.ended(execution)).status == "timed_out"
+        # No fee has paid the leader for ending it, so that is left to its owner.
+        await log.wait_for("unprofitable")
+        verbs = Executions(world.client, world.deployment)
+        assert (await verbs.get(execution)).walks.ending is None
+        await verbs.expire(execution)
+        assert (await verbs.get(execution)).walks.ending == "timed_out"
 
 
 async def test_a_question_ends_with_an_execution_that_something_else_terminates(

@@ -1,0 +1,136 @@
+"""Outcomes whose consequences compute much: their gas is paid by no other execution."""
+
+import pytest
+
+from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.carried_workflows import CarriedWorkflow
+from nexus_tools.leader.closing import Closing
+from nexus_tools.leader.closing_queue import ClosingQueue
+from nexus_tools.leader.continuation import Continuation, Extent, following_effort
+from nexus_tools.package import Deployment
+from nexus_tools.package.move.attempt import Attempt
+from nexus_tools.package.move.run import Run
+from nexus_tools.registry import PublishedWorkflow, StepCommands
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.object import ObjectReference
+from nexus_tools.sui.transaction import OwnedObject, SharedObject
+from nexus_tools.tool import Answer, ToolFqn
+from nexus_tools.workflow import (
+    DIALECT,
+    Default,
+    Document,
+    Edge,
+    EdgeKind,
+    InputPort,
+    OutputPort,
+    Settled,
+    Vertex,
+    plan_of,
+)
+
+pytestmark = pytest.mark.anyio
+
+SOURCE, JOIN, WIDE = (f"xyz.example.effort.{name}@1" for name in ("source", "join", "wide"))
+PORTS = [f"i{number:02}" for number in range(32)]
+DAG, PACKAGE = Address.of(8), Address.of(0x10)
+DEPLOYMENT = Deployment(PACKAGE, PACKAGE, *map(Address.of, (0x13, 0x14, 0x15)), "chain")
+
+
+def edge(origin, target, kind=EdgeKind.NORMAL):
+    name, variant, port = origin.split(".")
+    return Edge(OutputPort(name, variant, port), InputPort(*target.split(".")), kind)
+
+
+SINGLE = Document((Vertex("one", SOURCE, entry_ports=("n",)),), (), dialect=DIALECT)
+
+
+def looping(starts):
+    """One edge opens a loop in which many vertices with many ports may start."""
+    vertices = [Vertex("begin", SOURCE, entry_ports=("n",)), Vertex("join", JOIN)]
+    vertices += [Vertex(f"s{number}", WIDE) for number in range(starts)]
+    edges = [edge("begin.ok.value", f"s0.{PORTS[0]}", EdgeKind.STATIC)]
+    defaults = [Default(InputPort("join", port), 1) for port in PORTS[starts:]]
+    for number, start in enumerate(vertices[2:]):
+        edges.append(edge("join.ok.value", f"{start.name}.{PORTS[1]}", EdgeKind.DO_WHILE))
+        edges.append(edge(f"{start.name}.ok.value", f"join.{PORTS[number]}"))
+        ports = PORTS[1:] if number == 0 else PORTS
+        defaults += [Default(InputPort(start.name, port), 1) for port in ports]
+    vertices.append(Vertex("after", WIDE))
+    edges.append(edge("join.done.value", f"after.{PORTS[0]}", EdgeKind.BREAK))
+    defaults += [Default(InputPort("after", port), 1) for port in PORTS[1:]]
+    return Document(tuple(vertices), tuple(edges), defaults=tuple(defaults), dialect=DIALECT)
+
+
+def closing_of(number, document):
+    """An answer to the first run of an execution of its own."""
+    plan, fqn = plan_of(document), ToolFqn.parse("xyz.example.effort@1")
+    published = PublishedWorkflow(DAG, fqn, Address.of(9), "", document, plan, ())
+    reference = ObjectReference(DAG, 1, Digest(bytes(32)))
+    commands = StepCommands(DEPLOYMENT, DAG, plan)
+    workflow = CarriedWorkflow(published, OwnedObject(reference), commands)
+    execution = Address.of(1_000 + number)
+    continuation = Continuation(
+        workflow,
+        SharedObject(execution, 1, mutable=True),
+        Attempt(execution, Run(0, ()), 1, 0, 0),
+        Settled("ok", {"value": None}),
+    )
+    assignment = Assignment(
+        Address.of(number), Address.of(1), SOURCE, 0, 0, 1_000, 2_000, 500, 1_000
+    )
+    answer, invocation = (
+        Answer("ok", {"value": 1}),
+        SharedObject(Address.of(number), 1, mutable=True),
+    )
+    return Closing(
+        assignment, answer, 10, 10, invocation, continuation=continuation, execution=execution
+    )
+
+
+async def batches(config, closings):
+    """The numbers of closings that share transactions."""
+    queue, found = ClosingQueue(config), []
+    for closing in closings:
+        queue.put(closing)
+    while len(queue):
+        batch = await queue.take(32)
+        found.append([int.from_bytes(one.assignment.invocation, "big") for one in batch])
+    return found
+
+
+async def test_outcome_that_opens_a_large_loop_shares_no_transaction(config):
+    documents = [SINGLE, SINGLE, looping(16), SINGLE, SINGLE]
+    closings = [closing_of(number, each) for number, each in enumerate(documents)]
+    assert await batches(config, closings) == [[0, 1], [2], [3, 4]]
+
+
+async def test_outcome_that_is_not_taken_with_it_shares_a_transaction(config):
+    closings = [closing_of(number, each) for number, each in enumerate([SINGLE, looping(16)])]
+    closings[1].continuation.extent = Extent.NOTHING
+    assert await batches(config, closings) == [[0, 1]]
+
+
+async def test_outcomes_that_open_small_loops_share_transactions_up_to_a_bound(config):
+    # Each has an effort of 75 + 2 * (60 + 20 + 7 * 32) = 683, and 4 096 are the most: 5 fit.
+    closings = [closing_of(number, looping(2)) for number in range(7)]
+    assert await batches(config, closings) == [[0, 1, 2, 3, 4], [5, 6]]
+
+
+def test_effort_grows_with_the_vertices_that_a_block_starts():
+    few, many = plan_of(looping(2)), plan_of(looping(16))
+    edges = few.vertices["begin"].variants["ok"]
+    # An edge takes 75, and each start of the loop 60 + 20, and 7 for each of its 32 ports.
+    assert following_effort(few, edges) == 75 + 2 * (60 + 20 + 7 * 32)
+    edges = many.vertices["begin"].variants["ok"]
+    assert following_effort(many, edges) == 75 + 16 * (60 + 20 + 7 * 32)
+
+
+def test_effort_of_edges_without_blocks_is_small():
+    document = Document(
+        (Vertex("one", SOURCE, entry_ports=("n",)), Vertex("two", SOURCE)),
+        (edge("one.ok.value", "two.n"),),
+        dialect=DIALECT,
+    )
+    plan = plan_of(document)
+    assert following_effort(plan, plan.vertices["one"].variants["ok"]) == 75 + 20 + 7
