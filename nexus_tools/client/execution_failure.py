@@ -106,6 +106,21 @@ def in_doubt(digest: Digest) -> Iterator[None]:
         raise
 
 
+def name_in_doubt(error: NexusError, digests: Sequence[Digest]) -> None:
+    """Name transactions in an error, of which the network may have executed one."""
+    error.details["digest"] = str(digests[-1])
+    error.hint = doubt(digests)
+
+
+def doubt(digests: Sequence[Digest]) -> str:
+    """Return what to do about transactions of which the network may have executed one."""
+    named = " or ".join(map(str, digests))
+    return (
+        f"the transaction {named} may have been executed all the same: look for it before you send"
+        " another"
+    )
+
+
 def gas_taken_mist(error: NexusError) -> int | None:
     """What a transaction took that ended with this error, if the chain executed it at all.
 

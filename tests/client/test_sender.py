@@ -79,7 +79,7 @@ async def test_what_the_node_refuses_for_another_reason_is_not_tried_again(bob, 
     calls.clear()
     with pytest.raises(RefusedOnChainError) as caught:
         await bob.execute(pay(1), budget=1)  # less than the least budget
-    assert gas_taken_mist(caught.value) == 0
+    assert gas_taken_mist(caught.value) is None  # a node may refuse what it has executed
     assert caught.value.code == "refused_by_node"
     assert calls["ExecuteTransaction"] == 1
     await bob.execute(pay(1))
