@@ -219,6 +219,23 @@ async def test_a_denied_payment_from_the_address_balance_is_in_doubt(lying, loca
     assert await received(localnet) == 7
 
 
+async def test_signed_bytes_are_found_when_the_node_refuses_to_repeat_them(lying, localnet):
+    client = await lying(ExecuteTransaction=[LOST, STALE])
+    executed = await client.execute_transaction(await client.build(pay(7)))
+    assert (await client.transaction(executed.digest)).effects == executed.effects
+    assert await received(localnet) == 7
+
+
+@pytest.mark.parametrize("answers", [[LOST, STALE], [LOST] * 20])
+async def test_signed_bytes_are_named_when_their_fate_is_unknown(lying, answers):
+    client = await lying(ExecuteTransaction=answers, GetTransaction=NEVER)
+    data = await client.build(pay(7))
+    with pytest.raises(UnreachableError) as caught:
+        await client.execute_transaction(data)
+    assert caught.value.details["digest"] == str(TRANSACTION_DATA.decode(data).digest())
+    assert gas_taken_mist(caught.value) is None
+
+
 async def test_a_cancelled_call_names_the_payment_that_the_node_denies(lying, localnet):
     client = await lying(ExecuteTransaction=[DENIED], GetTransaction=NEVER)
     calling = asyncio.create_task(client.execute(pay(7)))
