@@ -134,21 +134,19 @@ NEVER = [UNKNOWN] * 1_000
 
 
 class LyingGateway(Gateway):
-    """Fails with `answers` by procedure, one after another, and forwards everything else.
+    """Fails in turn, by procedure; `meanwhile` runs before the second transaction is sent."""
 
-    `meanwhile` runs before each transaction that is not sent for the first time.
-    """
-
-    def __init__(self, url, **answers):
+    def __init__(self, url, **failures):
         super().__init__(url)
-        self._answers = {name: iter(failures) for name, failures in answers.items()}
         self.meanwhile = None
+        for name, in_turn in failures.items():
+            self.fail_in_turn(name, *in_turn)
 
     async def _next_failure(self, name):
-        await super()._next_failure(name)
+        failure = await super()._next_failure(name)
         if name == "ExecuteTransaction" and self.meanwhile and self.requests[name] == 2:
             await self.meanwhile()
-        return next(self._answers.get(name, iter(())), None)
+        return failure
 
 
 @pytest.fixture
@@ -156,8 +154,8 @@ async def lying(localnet, signer):
     """Opens a client whose node lies; `lying.gateway` is that node."""
     async with AsyncExitStack() as stack:
 
-        async def lying(**answers):
-            gateway = LyingGateway(localnet.url, **answers)
+        async def lying(**failures):
+            gateway = LyingGateway(localnet.url, **failures)
             lying.gateway = await stack.enter_async_context(gateway.running())
             return await stack.enter_async_context(
                 SuiClient(gateway.network, signer, patience=QUICK)
