@@ -115,9 +115,10 @@ def name_in_doubt(error: NexusError, digests: Sequence[Digest]) -> None:
 def doubt(digests: Sequence[Digest]) -> str:
     """Return what to do about transactions of which the network may have executed one."""
     named = " or ".join(map(str, digests))
+    commands = " and ".join(f"`nexus-tools network transaction {digest}`" for digest in digests)
     return (
-        f"the transaction {named} may have been executed all the same: look for it before you send"
-        " another"
+        f"the transaction {named} may have been executed all the same: look for it with {commands}"
+        " before you send another"
     )
 
 

@@ -41,23 +41,24 @@ def denying(request, author, chain):
     thread.join()
 
 
-def digest_in_doubt(user, network, *command):
-    """Run a command that pays; returns the digest that its error names."""
+def check_doubt(user, network, *command):
+    """Run a command that pays, and the one that its error names: with an honest node."""
     result = user.run(*command, "--yes", "--json", "-n", network, NEXUS_TOOLS_TIMEOUT="10s")
     assert result.code != 0
     digest = result.error["details"]["digest"]
     assert f"the transaction {digest} may have been executed" in result.error["hint"]
-    return digest
+    assert f"`nexus-tools network transaction {digest}" in result.error["hint"]
+    assert user.json("network", "transaction", digest)["status"] == "succeeded"
 
 
 def test_a_denied_transfer_is_paid_once_and_named(author, stranger, denying):
     account = stranger.wallet.account().address
     before = stranger.json("wallet", "show")["balance_mist"]
-    digest_in_doubt(author, denying, "wallet", "transfer", account, "1")
+    check_doubt(author, denying, "wallet", "transfer", account, "1")
     assert stranger.json("wallet", "show")["balance_mist"] == before + 10**9
 
 
 def test_a_denied_invocation_is_requested_once_and_named(author, denying, registered):
     invoke = ("tool", "invoke", registered, "--input", INPUT, "--max-cost", "0.05", "--no-wait")
-    digest_in_doubt(author, denying, *invoke)
+    check_doubt(author, denying, *invoke)
     assert len(author.json("invocation", "list")) == 1
