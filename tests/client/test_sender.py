@@ -37,7 +37,10 @@ async def test_a_gas_coin_that_another_program_has_used_is_read_again(bob, chain
     assert await bob.balance(CAROL) == 4
 
 
-async def test_gas_coins_that_another_program_has_merged_are_all_read_again(chain, localnet):
+@pytest.mark.parametrize("budget", [None, 5_000_000])  # with a budget, the old one is signed
+async def test_gas_coins_that_another_program_has_merged_are_all_read_again(
+    chain, localnet, budget
+):
     signer = KeyPair.new()
     for _ in range(6):
         localnet.fund(signer.address, 20 * SUI_MIST)
@@ -48,7 +51,7 @@ async def test_gas_coins_that_another_program_has_merged_are_all_read_again(chai
         merge.merge_coins(merge.gas, [merge.object(coin.reference.object_id) for coin in coins])
         await other.execute(merge)
         before = await client.balance(CAROL)
-        await client.execute(pay(1))
+        await client.execute(pay(1), budget=budget)
         assert await client.balance(CAROL) == before + 1
 
 
