@@ -81,3 +81,36 @@ def _package(session: Session, network: str, chain_id: str) -> str | None:
         return str(session.settings.find_deployment(network, chain_id).package_id)
     except NotFoundError:
         return None
+
+
+@command.command()
+@click.argument("digest")
+@reads
+async def transaction(session: Session, digest: str) -> None:
+    """Show whether the transaction DIGEST was executed.
+
+    Exits with 3 if the node does not show it. This does not prove that it was not executed: a node
+    may show it later, or lie. Ask another node for a large amount.
+    """
+    from nexus_tools.sui.digest import Digest
+    from nexus_tools.sui.execution_status import Success
+
+    wanted = Digest.parse(digest)
+    async with session.client() as client:
+        with session.output.progress("asking the network"):
+            executed = await client.transaction(wanted)
+    if executed is None:
+        raise NotFoundError(
+            "transaction_unknown",
+            f"the node of {client.network.name} does not show the transaction {wanted}",
+            hint="ask again in a minute, or ask another node",
+        )
+    status = executed.effects.status
+    record = {
+        "digest": str(wanted),
+        "status": "succeeded" if isinstance(status, Success) else "failed",
+        "checkpoint": executed.checkpoint,
+        "time_ms": executed.timestamp_ms,
+        "cost_mist": executed.cost.net,
+    }
+    session.output.record(record if session.output.as_json else units.in_words(record))

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 
 from nexus_tools.client.connection import Connection
-from nexus_tools.client.draft import Draft, OutdatedError, check_certainty, check_payment
+from nexus_tools.client.draft import Draft, OutdatedError, check_payment
 from nexus_tools.client.epoch import KnownEpoch
 from nexus_tools.client.execution_failure import in_doubt
 from nexus_tools.client.gas import (
@@ -28,13 +28,20 @@ from nexus_tools.client.purse import (
 )
 from nexus_tools.client.reads import read_balance, read_coins, read_objects
 from nexus_tools.client.resolution import KnownObjects, owned_ids, resolve
+from nexus_tools.client.sent_transactions import (
+    SentTransaction,
+    is_superseded,
+    look_up,
+    lost_answer,
+    owned_references,
+    require_excluded,
+)
 from nexus_tools.client.transactions import (
     Executed,
     SignedTransaction,
     Simulated,
     execute_transaction,
     read_chain_id,
-    read_transaction,
     simulate_transaction,
 )
 from nexus_tools.errors import (
@@ -49,7 +56,7 @@ from nexus_tools.sui.address_balance import CoinReservation
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import Expiration, NoExpiration, ValidDuring
-from nexus_tools.sui.object import ObjectReference
+from nexus_tools.sui.object import AddressOwner, ObjectReference
 from nexus_tools.sui.transaction import (
     GasData,
     ObjectArgument,
@@ -129,9 +136,14 @@ class Attempts:
         builder: TransactionBuilder,
         budget: int | None,
         source: GasSource,
+        sent: list[SentTransaction],
         on_send: OnSend | None = None,
     ) -> Executed:
-        """Send the transaction. Raises `OutdatedError` if it has to be built anew."""
+        """Send the transaction. Raises `OutdatedError` if it has to be built anew.
+
+        `sent` are the transactions that earlier attempts of the same call have sent. Another one is
+        only signed if it excludes all of them, and becomes the last of them.
+        """
         arguments = await self.resolve(builder)
         async with self.reserved(owned_ids(arguments)):
             arguments = await self.resolve(builder)  # waiting may have made them old
@@ -140,7 +152,7 @@ class Attempts:
             left = Payment()
             try:
                 payment, budget = await self._priced(draft, payment, budget)
-                executed = await self._send(draft, payment, budget, on_send)
+                executed = await self._send(draft, payment, budget, sent, on_send)
                 taken, owner = draft.withdrawn, self._signer.address
                 left = what_is_left(executed.effects, payment, taken, owner)
             except (RefusedOnChainError, NotNowError):
@@ -236,11 +248,21 @@ class Attempts:
     # --- Sending
 
     async def _send(
-        self, draft: Draft, payment: Payment, budget: int, on_send: OnSend | None
+        self,
+        draft: Draft,
+        payment: Payment,
+        budget: int,
+        sent: list[SentTransaction],
+        on_send: OnSend | None,
     ) -> Executed:
         data = await self._data(draft, payment, budget)
         encoded, digest = data.encode(), data.digest()
+        references = owned_references(data)
+        for earlier in sent:
+            await require_excluded(self._connection, earlier, references)
         signature = self._signer.sign(encoded)
+        consumed = frozenset(each for each in references if self._is_consumed(each, payment))
+        sent.append(SentTransaction(digest, consumed))
         if on_send is not None:
             on_send(SignedTransaction(encoded, signature, digest))
         with in_doubt(digest):
@@ -248,23 +270,32 @@ class Attempts:
                 executed = await execute_transaction(self._connection, encoded, signature)
             except (RefusedOnChainError, NotFoundError) as error:
                 reason = await self._reason(draft, payment, error)
-                executed = await self._executed_before(digest, reason, error)
+                executed = await self._executed_before(sent[-1], reason, error)
         self._known.learn_effects(executed.effects)
         return executed
 
-    async def _executed_before(
-        self, digest: Digest, reason: Exception, refusal: NexusError
-    ) -> Executed:
-        """The transaction that was refused, if an earlier attempt of the same call executed it.
+    def _is_consumed(self, reference: ObjectReference, payment: Payment) -> bool:
+        """Return whether a version ends with the transaction: immutable objects do not change."""
+        if any(coin.reference == reference for coin in payment.coins):
+            return True
+        known = reference.object_id in self._known
+        return known and isinstance(self._known[reference.object_id][0], AddressOwner)
 
-        It is looked for once `reason` is known: if an input has another version by then, and the
-        node does not know the transaction, it can never be executed, and another one may take its
-        place. Raises the reason.
+    async def _executed_before(
+        self, sent: SentTransaction, reason: Exception, refusal: NexusError
+    ) -> Executed:
+        """Return the transaction that was refused, if the network has executed it all the same.
+
+        An input may have another version because of this very transaction. Raises the reason, or
+        `node_unreachable` if the node lost an answer and the network may still execute it.
         """
-        found = await read_transaction(self._connection, digest)
+        found = await look_up(self._connection, sent)
         if found is not None:
             return found
-        check_certainty(reason, refusal)
+        if "attempts" in refusal.details and not await is_superseded(self._connection, sent):
+            raise lost_answer(refusal) from refusal
+        if isinstance(reason, NexusError):
+            reason.details["digest"] = str(sent.digest)  # it was refused, as far as the node says
         raise reason from refusal
 
     async def _rehearse(self, draft: Draft, payment: Payment) -> Simulated:
@@ -291,11 +322,10 @@ class Attempts:
         if payment.reserved:
             await self.purse.read_balance_again()
             is_old = is_old or epoch != draft.epoch or self.purse.is_overdrawn
-        is_final = await self._any_stale(references)
-        if is_final or is_old:
+        if await self._any_stale(references) or is_old:
             # Of other coins no more is known: who merged ten coins has made nine of them old.
             await self.purse.forget_all()
-            return OutdatedError(refusal, is_final=is_final)
+            return OutdatedError(refusal)
         return refusal
 
     async def _any_stale(self, references: Collection[ObjectReference]) -> bool:

@@ -6,7 +6,7 @@ from nexus_tools.client.epoch import Epoch
 from nexus_tools.client.gas import MAX_BUDGET_MIST, budget_for
 from nexus_tools.client.purse import GasSource, Payment, ShortageError
 from nexus_tools.client.transactions import Simulated
-from nexus_tools.errors import NexusError, UnreachableError
+from nexus_tools.errors import NexusError
 from nexus_tools.sui.execution_status import ErrorKind, Success
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import ProgrammableTransaction
@@ -27,16 +27,11 @@ class Draft(Struct, frozen=True):
 
 
 class OutdatedError(Exception):
-    """Something that the transaction names has changed: it has to be built anew.
+    """An object, the epoch or a balance has changed: the transaction has to be built again."""
 
-    With `is_final`, an owned input has a newer version, so that the network can never execute the
-    transaction that was built.
-    """
-
-    def __init__(self, refusal: NexusError, *, is_final: bool) -> None:
+    def __init__(self, refusal: NexusError) -> None:
         super().__init__(str(refusal))
         self.refusal = refusal
-        self.is_final = is_final
 
 
 def check_payment(draft: Draft, payment: Payment, simulated: Simulated) -> None:
@@ -55,19 +50,3 @@ def check_payment(draft: Draft, payment: Payment, simulated: Simulated) -> None:
             raise ShortageError(withdrawn + budget, available, budget, draft.source)
     elif status.error.kind is ErrorKind.INSUFFICIENT_GAS and is_bounded:
         raise ShortageError(None, available, source=draft.source)
-
-
-def check_certainty(reason: Exception, refusal: NexusError) -> None:
-    """Raise `node_unreachable` if a refused transaction may still be executed.
-
-    That is so if the node's answer to an earlier attempt was lost, unless an input has changed: the
-    refusal was the answer to a repetition.
-    """
-    is_final = isinstance(reason, OutdatedError) and reason.is_final
-    if "attempts" in refusal.details and not is_final:
-        raise UnreachableError(
-            "node_unreachable",
-            "the node's answer was lost, and the node refused the transaction when it was sent"
-            f" again: {refusal.message}",
-            details=refusal.details,
-        )

@@ -97,21 +97,32 @@ def in_doubt(digest: Digest) -> Iterator[None]:
 
     A refusal leaves no doubt. A cancellation has the doubt as a note.
     """
-    doubt = (
-        f"the transaction {digest} may have been executed all the same: look for it before you"
-        " send another"
-    )
     try:
         yield
     except (RefusedOnChainError, NotFoundError):
         raise
     except NexusError as error:
-        error.details["digest"] = str(digest)
-        error.hint = doubt
+        name_in_doubt(error, [digest])
         raise
     except CancelledError as cancelled:
-        cancelled.add_note(doubt)
+        cancelled.add_note(doubt([digest]))
         raise
+
+
+def name_in_doubt(error: NexusError, digests: Sequence[Digest]) -> None:
+    """Name transactions in an error, of which the network may have executed one."""
+    error.details["digest"] = str(digests[-1])
+    error.hint = doubt(digests)
+
+
+def doubt(digests: Sequence[Digest]) -> str:
+    """Return what to do about transactions of which the network may have executed one."""
+    named = " or ".join(map(str, digests))
+    commands = " and ".join(f"`nexus-tools network transaction {digest}`" for digest in digests)
+    return (
+        f"the transaction {named} may have been executed all the same: look for it with {commands}"
+        " before you send another"
+    )
 
 
 def gas_taken_mist(error: NexusError) -> int | None:

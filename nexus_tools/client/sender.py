@@ -36,6 +36,7 @@ from nexus_tools.client.purse import (
 )
 from nexus_tools.client.reads import read_balance, read_coins
 from nexus_tools.client.resolution import KnownObjects
+from nexus_tools.client.sent_transactions import SentTransaction, naming_doubt
 from nexus_tools.client.transactions import (
     Executed,
     Simulated,
@@ -147,9 +148,11 @@ class Sender:
         source: GasSource,
         on_send: OnSend | None = None,
     ) -> Executed:
-        return await self._try(
-            source, lambda: self._attempts.execute(builder, budget, source, on_send)
-        )
+        sent: list[SentTransaction] = []
+        async with naming_doubt(self._connection, sent):
+            return await self._try(
+                source, lambda: self._attempts.execute(builder, budget, source, sent, on_send)
+            )
 
     async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
         """Try again, with what is true today, while it fails because of something old."""

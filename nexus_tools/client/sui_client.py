@@ -10,6 +10,7 @@ from nexus_tools.client.attempts import OnSend
 from nexus_tools.client.coin_merging import OnMerge
 from nexus_tools.client.connection import Connection, Patience, check_chain, mask
 from nexus_tools.client.epoch import read_epoch
+from nexus_tools.client.execution_failure import in_doubt
 from nexus_tools.client.faucet import how_to_fund
 from nexus_tools.client.gas import MAX_BUDGET_MIST
 from nexus_tools.client.keys import Signer
@@ -31,6 +32,7 @@ from nexus_tools.client.reads import (
 )
 from nexus_tools.client.resolution import KnownObjects, resolve
 from nexus_tools.client.sender import Sender
+from nexus_tools.client.sent_transactions import lost_answer
 from nexus_tools.client.transactions import (
     Executed,
     Simulated,
@@ -39,11 +41,16 @@ from nexus_tools.client.transactions import (
     read_transaction,
     simulate_transaction,
 )
-from nexus_tools.errors import NotAllowedError, ValidationError
+from nexus_tools.errors import (
+    NotAllowedError,
+    NotFoundError,
+    RefusedOnChainError,
+    ValidationError,
+)
 from nexus_tools.sui.address import CLOCK, ZERO, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.clock import clock_ms
-from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.digest import Digest, transaction_digest
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import Object
 from nexus_tools.sui.transaction import GasData, TransactionData
@@ -297,17 +304,32 @@ class SuiClient:
         """Have the bytes of a transaction executed that anybody built; texts are base64.
 
         Without signatures, the client's key signs. Returns only if the transaction succeeded.
-        Raises `bytes_invalid`, `signer_missing`, and `RefusedOnChainError` as `execute` does.
+        Raises `bytes_invalid`, `signer_missing`, and `RefusedOnChainError` as `execute` does. The
+        same bytes are executed at most once, so you may send them again.
         """
         encoded = _bytes_of(transaction)
         signed = [_bytes_of(each) for each in signatures]
         if not signed:
             signed = [self._require_signer().sign(encoded)]
-        executed = await execute_transaction(self.connection, encoded, *signed)
+        executed = await self._send_bytes(encoded, signed)
         if self._sender is not None:
             await self._sender.learn(executed.effects)
         executed.raise_for_status()
         return executed
+
+    async def _send_bytes(self, encoded: bytes, signatures: Sequence[bytes]) -> Executed:
+        """Return what was executed, even if the node lost an answer and refused the repetition."""
+        digest = transaction_digest(encoded)
+        with in_doubt(digest):
+            try:
+                return await execute_transaction(self.connection, encoded, *signatures)
+            except (RefusedOnChainError, NotFoundError) as error:
+                found = await read_transaction(self.connection, digest)
+                if found is not None:
+                    return found
+                if "attempts" in error.details:
+                    raise lost_answer(error) from error
+                raise
 
     def _sender_without_key(self, address: Address) -> Sender:
         return Sender(self.connection, self._known, _NoKey(address))

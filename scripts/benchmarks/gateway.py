@@ -13,7 +13,8 @@ import grpc.aio
 from nexus_tools.client import Network
 from nexus_tools.sui.rpc import load_messages
 
-_Failure = tuple[grpc.StatusCode, str, bool]
+Failure = tuple[grpc.StatusCode, str, bool]
+"""A status, its text, and whether the node executes the request nevertheless."""
 
 
 class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
@@ -21,7 +22,7 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
 
     def __init__(self, url: str) -> None:
         self._channels: list[grpc.aio.Channel] = []
-        self._failures: dict[str, list[_Failure]] = {}
+        self._failures: dict[str, list[Failure]] = {}
         self._asked = asyncio.Condition()
         self._port = 0
         self.requests: Counter[str] = Counter()
@@ -62,7 +63,11 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
         late: bool = False,
     ) -> None:
         """Fail with the next requests for a procedure; `late`, after the node has done it."""
-        self._failures[name] = [(status, text, late)] * count
+        self.fail_in_turn(name, *[(status, text, late)] * count)
+
+    def fail_in_turn(self, name: str, *failures: Failure) -> None:
+        """Fail with the next requests for a procedure, each in another way."""
+        self._failures[name] = [*reversed(failures)]
 
     def mend(self, name: str) -> None:
         """Fail no more."""
@@ -109,7 +114,7 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
         except grpc.aio.AioRpcError as error:
             await context.abort(error.code(), error.details())
 
-    async def _next_failure(self, name: str) -> _Failure | None:
+    async def _next_failure(self, name: str) -> Failure | None:
         self.requests[name] += 1
         async with self._asked:
             self._asked.notify_all()

@@ -86,3 +86,19 @@ def test_the_package_of_another_chain_is_not_shown(author, chain):
     )
     assert author.json("network", "show")["package"] is None
     assert "package" not in author.run("network", "show").stdout
+
+
+def test_a_transaction_is_shown_if_the_node_has_executed_it(author, stranger):
+    account = stranger.wallet.account().address
+    sent = author.json("wallet", "transfer", account, "1", "--yes")
+    shown = author.json("network", "transaction", sent["digest"])
+    assert (shown["digest"], shown["status"]) == (sent["digest"], "succeeded")
+    assert shown["cost_mist"] == sent["cost_mist"]
+    printed = author.run("network", "transaction", sent["digest"])
+    assert (printed.code, sent["digest"] in printed.stdout) == (0, True)
+
+
+def test_a_transaction_that_the_node_does_not_show_is_not_found(author):
+    digest = "1" * 32
+    assert author.fails("network", "transaction", digest) == (3, "transaction_unknown")
+    assert author.fails("network", "transaction", "?") == (7, "digest_invalid")

@@ -37,7 +37,10 @@ async def test_a_gas_coin_that_another_program_has_used_is_read_again(bob, chain
     assert await bob.balance(CAROL) == 4
 
 
-async def test_gas_coins_that_another_program_has_merged_are_all_read_again(chain, localnet):
+@pytest.mark.parametrize("budget", [None, 5_000_000])  # with a budget, the old one is signed
+async def test_gas_coins_that_another_program_has_merged_are_all_read_again(
+    chain, localnet, budget
+):
     signer = KeyPair.new()
     for _ in range(6):
         localnet.fund(signer.address, 20 * SUI_MIST)
@@ -48,7 +51,7 @@ async def test_gas_coins_that_another_program_has_merged_are_all_read_again(chai
         merge.merge_coins(merge.gas, [merge.object(coin.reference.object_id) for coin in coins])
         await other.execute(merge)
         before = await client.balance(CAROL)
-        await client.execute(pay(1))
+        await client.execute(pay(1), budget=budget)
         assert await client.balance(CAROL) == before + 1
 
 
@@ -79,7 +82,7 @@ async def test_what_the_node_refuses_for_another_reason_is_not_tried_again(bob, 
     calls.clear()
     with pytest.raises(RefusedOnChainError) as caught:
         await bob.execute(pay(1), budget=1)  # less than the least budget
-    assert gas_taken_mist(caught.value) == 0
+    assert gas_taken_mist(caught.value) is None  # a node may refuse what it has executed
     assert caught.value.code == "refused_by_node"
     assert calls["ExecuteTransaction"] == 1
     await bob.execute(pay(1))

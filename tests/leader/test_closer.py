@@ -228,6 +228,22 @@ async def test_what_waits_while_all_are_under_way_is_closed_together(
             assert bench.transactions() == 2
 
 
+async def test_closings_that_the_node_denies_are_not_paid_again(world, tool_on_chain, bench_of):
+    identity = await world.new_leader()
+    ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(4)])
+    async with (
+        Gateway(world.localnet.url).running() as gateway,
+        bench_of(identity, url=gateway.network.url) as bench,
+    ):
+        closings = [await bench.closing(each, answer(n)) for n, each in enumerate(ids)]
+        denied = (StatusCode.INVALID_ARGUMENT, "object version is unavailable", True)
+        lost = (StatusCode.UNAVAILABLE, "connection reset", True)
+        gateway.fail_in_turn("ExecuteTransaction", lost, denied, denied)
+        gateway.fail("GetTransaction", StatusCode.NOT_FOUND, "Transaction not found")
+        await bench.close(*closings)
+    assert await world.closings(4) == dict.fromkeys(ids, 1)
+
+
 # --- Signed answers
 
 

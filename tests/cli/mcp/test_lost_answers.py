@@ -9,7 +9,13 @@ import pytest
 
 from nexus_tools.client import SuiClient
 from nexus_tools.client.connection import Connection
-from nexus_tools.errors import NexusError, NotNowError, RefusedOnChainError, UnreachableError
+from nexus_tools.errors import (
+    NexusError,
+    NotFoundError,
+    NotNowError,
+    RefusedOnChainError,
+    UnreachableError,
+)
 from nexus_tools.lending import Budget, ExecutionCalls, Offers, OnChainCalls
 from nexus_tools.registry import Executions, Invocations, LeaderRegistry, ToolFilter
 from nexus_tools.sui.address import Address
@@ -53,11 +59,15 @@ def sent(monkeypatch):
 
     class Sent:
         before = after = None
+        hidden = False
+        """Whether the node knows no transaction."""
 
     original = Connection.call
 
     async def call(self, name, **fields):
         is_sent = name.endswith("/ExecuteTransaction")
+        if Sent.hidden and name.endswith("/GetTransaction"):
+            raise NotFoundError("not_found", "Transaction not found")
         if is_sent and Sent.before:
             await Sent.before()
         answer = await original(self, name, **fields)
@@ -128,15 +138,37 @@ async def test_the_gas_of_a_call_that_aborted_is_counted(registry, called, sent,
     assert (budget.spent_mist, aborted.value.details["gas_mist"], warned) == (lost, lost, [])
 
 
-async def test_a_call_that_the_node_refuses_costs_nothing(registry, called, sent):
+async def test_a_call_that_the_node_refuses_is_counted_whole(registry, called, sent):
+    """A node may refuse what it has executed."""
+
     async def refuse():
         raise RefusedOnChainError("refused_by_node", "not today")
 
     before, budget, warned = await wealth(registry), Budget(PLENTY), []
-    sent.before = staticmethod(refuse)
-    with pytest.raises(RefusedOnChainError):
+    sent.after = staticmethod(refuse)
+    sent.hidden = True
+    with pytest.raises(UnreachableError) as refused:
         await called(budget, warned.append)[1]()
-    assert (before - await wealth(registry), budget.spent_mist, warned) == (0, 0, [])
+    assert 0 < before - await wealth(registry) <= budget.spent_mist
+    assert [refused.value.details["digest"] in each for each in warned] == [True]
+
+
+async def test_a_call_that_the_node_denies_again_and_again_is_paid_once(registry, called, sent):
+    async def deny():
+        stale = "object version is unavailable for consumption"
+        raise RefusedOnChainError("refused_by_node", stale, details={"attempts": 2})
+
+    first = Budget(PLENTY)
+    sent.after = staticmethod(lose)
+    with pytest.raises(UnreachableError):
+        await called(first)[1]()
+    before, budget, warned = await wealth(registry), Budget(PLENTY), []
+    sent.after = staticmethod(deny)
+    sent.hidden = True
+    with pytest.raises(UnreachableError) as denied:
+        await called(budget, warned.append)[1]()
+    assert 0 < before - await wealth(registry) <= budget.spent_mist < 1.5 * first.spent_mist
+    assert [denied.value.details["digest"] in each for each in warned] == [True]
 
 
 async def test_what_may_have_begun_at_the_end_of_the_server_is_told(registry, called, sent):
