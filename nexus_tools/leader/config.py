@@ -104,7 +104,7 @@ class LeaderConfig(pydantic.BaseModel):
     max_transactions: int = Field(default=4, ge=1, le=64)
     """Closing transactions at the same time; outcomes wait for one another while all are sent."""
 
-    max_unpaid_gas_units: int = Field(default=2_000, ge=1_500, le=1_000_000_000)
+    max_unpaid_gas_units: int = Field(default=4_000, ge=1_500, le=1_000_000_000)
     """Gas units that the executions of one owner may cost beyond what they pay; then they wait."""
 
     max_unpaid_tool_mist: int = Field(default=60_000_000, ge=0, le=10**15)

@@ -168,12 +168,6 @@ class ExecutionAccounts:
         own = self._executions.of(execution)
         return [own] if owner is None else [own, self._owners.of(owner)]
 
-    def _room_mist(self, execution: Address, requested: int = 0) -> int:
-        """Return what an execution may cost now beyond what it pays for that."""
-        account = self._accounts.get(execution) or _Account()
-        units = self._max_unpaid_units + (account.open + requested) * _UNITS_PER_OPEN
-        return account.balance_mist + units * self._price()
-
     def _requested(self, result: Executed | Simulated) -> Iterable[InvocationRequested]:
         """The attempts that it requests of which this leader is sure to get the fee."""
         for each in result.events:

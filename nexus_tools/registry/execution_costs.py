@@ -23,7 +23,7 @@ _COVERED_BYTES, _REWRITE_GAS_UNITS = 1_000, 25
 # The bytes of a tool that the effort of a request covers, and the gas units of reading 1 000 more.
 _COVERED_TOOL_BYTES, _TOOL_GAS_UNITS = 1_000, 15
 # Hundredths of gas units for each unit of effort, beyond each of these bounds.
-_EFFORT_GAS, _MOST_EFFORT = {0: 35, 2_000: 27, 3_200: 125, 5_000: 183}, 8_000
+_EFFORT_GAS, _MOST_EFFORT = {0: 35, 2_000: 27, 3_200: 125, 5_000: 220}, 8_000
 # What records take, of a run, of a block that was entered, and of what a list got.
 _RUN_BYTES, _INSTANCE_BYTES, _MARK_BYTES = 330, 330, 333
 _NUMBER_BYTES, _DELIVERY_BYTES, _BROUGHT_BYTES, _CURSOR_BYTES = 4, 9, 24, 12

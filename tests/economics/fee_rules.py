@@ -14,7 +14,7 @@ STEP_UNITS, RECORD_BYTES = 1_050, 1_500
 """The gas units of what follows a closing, and the bytes that `advance` rewrites."""
 READ_UNITS, REWRITE_UNITS, COVERED_BYTES = 40, 25, 1_000
 """Gas units for 1 000 bytes that are read or rewritten, and the bytes that other fees cover."""
-EFFORT_GAS, MOST_EFFORT = {0: 35, 2_000: 27, 3_200: 125, 5_000: 183}, 8_000
+EFFORT_GAS, MOST_EFFORT = {0: 35, 2_000: 27, 3_200: 125, 5_000: 220}, 8_000
 
 SETTINGS = SimpleNamespace(
     fee_gas_units=CLOSING_UNITS,

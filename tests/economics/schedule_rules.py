@@ -15,7 +15,7 @@ WINDOW_MS, DAY_MS = 10_000, 86_400_000
 KEEPING_UNITS, FURTHER_UNITS, ENTRY_UNITS, BYTES_PER_UNIT = 1_160, 150, 10, 200
 KEEPING_MIST = 300_000
 TERMS_BYTES, ENTRY_BYTES, CURSOR_BYTES, MOST_BYTES = 275, 276, 24, 500
-BEGUN_BYTES, ENDED_BYTES = 383, 8
+BEGUN_BYTES, ENDED_BYTES = 385, 8
 """What Sui counts for an execution that begins, and for the time of its end."""
 LEADER_BYTES, TOOL_BYTES, FIXED_BYTES = 32, 8, 131
 """The bytes of the terms: for each leader, for each tool, and others."""

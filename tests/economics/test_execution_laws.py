@@ -191,11 +191,12 @@ def test_law_2_an_attacker_spends_more_than_its_leader_loses(price):
 
 
 def test_law_2_a_silent_leader_is_paid_for_no_closing(price):
-    """The payments cover what a step stores and computes."""
+    """The payments cover what a step stores and computes, and advancing."""
+    step_mist = Fees(price).advancing_mist(0)
     for story in stories(leader=LeaderPlay.SILENT, owner=OwnerPlay.HONEST):
         for paid in summary(story, price).paid:
             assert not paid.is_closing
-            assert paid.fees_mist <= hundredths_of(paid.effort) * price // 100
+            assert paid.fees_mist <= hundredths_of(paid.effort) * price // 100 + step_mist
 
 
 def test_law_2_an_execution_pays_no_more_than_its_steps(price):
@@ -208,6 +209,7 @@ def test_law_2_an_execution_pays_no_more_than_its_steps(price):
         refused = sum(paid.refusals for paid in rules.paid)
         worked_mist = sum(hundredths_of(paid.effort) * price // 100 for paid in rules.paid)
         most_mist = len(failed) * fees.failing_mist() + refused * fees.refusing_mist()
+        most_mist += rules.steps_taken * fees.advancing_mist(0)
         assert sum(paid.fees_mist for paid in rules.paid) <= most_mist + worked_mist
 
 

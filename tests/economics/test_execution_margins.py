@@ -40,8 +40,9 @@ def test_settling_and_failing_pay_what_the_rules_say(steps):
     size = outcome_bytes(Answer("ok", {"value": "x" * 100}))
     for price in PRICES:
         fees = Fees(price)
-        assert steps[FAIL].paid_mist(price) == fees.failing_mist()
-        assert steps[SETTLE_LAST].paid_mist(price) == fees.settling_mist(size)
+        assert steps[FAIL].paid_mist(price) == fees.failing_mist() + fees.advancing_mist(0)
+        settled_mist = fees.settling_mist(size) + fees.advancing_mist(size)
+        assert steps[SETTLE_LAST].paid_mist(price) == settled_mist
 
 
 def test_settling_leaves_more_than_failing_at_each_price(steps):

@@ -156,7 +156,7 @@ def in_a_large_page(vertices):
     """Two vertices in a page with many others of 1 200 bytes, which never run."""
     others = [Vertex(f"other{number}", LARGE) for number in range(vertices)]
     edges = [
-        edge(f"begin.no{number // 32}.value", f"other{number}.{LONG_PORTS[0]}")
+        edge(f"begin.no{number // 26}.value", f"other{number}.{LONG_PORTS[0]}")
         for number in range(vertices)
     ]
     defaults = [

@@ -291,7 +291,7 @@ async def test_begin_refuses_entry_values_that_are_too_large_together(stage):
 # --- Steps
 
 
-@pytest.mark.parametrize("regions", [1, 8, 16, 30])
+@pytest.mark.parametrize("regions", [1, 8, 16, 24])
 async def test_leader_is_paid_for_opening_regions(stage, weigh, regions):
     vertices = [Vertex(f"each{number}", THIN) for number in range(regions)]
     edges = [

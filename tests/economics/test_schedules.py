@@ -170,4 +170,4 @@ async def test_a_keeper_hoped_to_earn_gas_by_triggering_many_schedules_at_once(
     assert [each.type.name for each in sent.events].count("ScheduleTriggered") == 5
     # The gas of a transaction is paid once. Each further trigger is paid 150 units, which at best
     # are part of the first 1 000, as Sui rounds up to those.
-    assert played["leader"] <= 5 * alone["leader"] + 4 * 150_000 + 5 * 10_000
+    assert played["leader"] <= 5 * alone["leader"] + 4 * 150_000 + 5 * 25_000

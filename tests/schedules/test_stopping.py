@@ -86,4 +86,4 @@ async def test_collecting_ends_a_late_execution_and_takes_its_free_funds(running
     # The time of the invocation is over, too: so the execution has ended by this.
     ended = await schedules.read(execution, Execution)
     assert (ended.walks.ending, ended.walks.under_way, ended.funds) == ("timed_out", 0, 0)
-    assert ended.schedule is None
+    assert ended.is_collected

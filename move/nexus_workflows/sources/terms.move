@@ -29,7 +29,7 @@ const TOOL_GAS_UNITS: u64 = 15;
 /// Gas gets dearer the longer a transaction runs. So the effort of a step costs so many hundredths of
 /// a gas unit, and beyond each of these bounds so many more.
 const EFFORTS: vector<u64> = vector[0, 2_000, 3_200, 5_000];
-const EFFORT_GAS: vector<u64> = vector[35, 27, 125, 183];
+const EFFORT_GAS: vector<u64> = vector[35, 27, 125, 220];
 
 // === Structs ===
 
