@@ -3,8 +3,7 @@
 Anyone can begin an execution and name any leader. The leader pays first: a request costs gas, and
 the fee comes when the invocation is closed. So an execution may owe the leader a little, and more
 for each open invocation whose fee is still to come. All executions of an owner together may owe as
-much, because one transaction can begin many of them. The bound is below the gas of the two
-transactions that begin an execution and delete it, so many addresses do not help an attacker.
+much, because one transaction can begin many of them.
 
 Accounts are in memory. A restart resets them.
 """

@@ -199,7 +199,7 @@ async def test_leader_earns_by_opening_many_regions(world):
         for each in (source, small):
             await world.register_tool(each.definition(f"{url}/{each.fqn}"))
         gained = await carried(
-            *(world, leader, fanned(30), {"size": 0, "count": 2}), until=world.ended, max_steps=1
+            *(world, leader, fanned(16), {"size": 0, "count": 2}), until=world.ended, max_steps=1
         )
     assert gained > 0
 

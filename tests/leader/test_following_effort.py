@@ -11,6 +11,7 @@ from nexus_tools.package import Deployment
 from nexus_tools.package.move.attempt import Attempt
 from nexus_tools.package.move.run import Run
 from nexus_tools.registry import PublishedWorkflow, StepCommands
+from nexus_tools.registry.plan_reading import PlanSizes
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import ObjectReference
@@ -34,6 +35,7 @@ pytestmark = pytest.mark.anyio
 SOURCE, JOIN, WIDE = (f"xyz.example.effort.{name}@1" for name in ("source", "join", "wide"))
 PORTS = [f"i{number:02}" for number in range(32)]
 DAG, PACKAGE = Address.of(8), Address.of(0x10)
+NO_SIZES = PlanSizes(0, (), ())
 DEPLOYMENT = Deployment(PACKAGE, PACKAGE, *map(Address.of, (0x13, 0x14, 0x15)), "chain")
 
 
@@ -65,7 +67,7 @@ def looping(starts):
 def closing_of(number, document):
     """An answer to the first run of an execution of its own."""
     plan, fqn = plan_of(document), ToolFqn.parse("xyz.example.effort@1")
-    published = PublishedWorkflow(DAG, fqn, Address.of(9), "", document, plan, ())
+    published = PublishedWorkflow(DAG, fqn, Address.of(9), "", document, plan, (), NO_SIZES)
     reference = ObjectReference(DAG, 1, Digest(bytes(32)))
     commands = StepCommands(DEPLOYMENT, DAG, plan)
     workflow = CarriedWorkflow(published, OwnedObject(reference), commands)
