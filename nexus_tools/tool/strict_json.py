@@ -14,15 +14,20 @@ from nexus_tools.errors import ValidationError
 
 MAX_DEPTH = 64
 
-# A string weighs one node for every so many characters: long text is work too.
-_CHARACTERS_PER_NODE = 8
+# Long text is work, too. It is counted in stretches of this many bytes.
+BYTES_PER_STRETCH = 8
 
 
 class Extent(NamedTuple):
-    """How large a JSON value is: `nodes` counts values and stretches of text, `depth` nesting."""
+    """The size of a JSON value.
+
+    `nodes` counts values, `depth` is the nesting, and `text` counts full stretches of
+    `BYTES_PER_STRETCH` bytes in strings and names, and the work for integers beyond 64 bits.
+    """
 
     nodes: int
     depth: int
+    text: int = 0
 
 
 def parse_json(text: bytes | str) -> Any:
@@ -82,11 +87,11 @@ def measure(value: Any) -> Extent:
 
     It goes level by level, not into the depth: a value that nests 100 000 deep is refused at the
     65th level and not by a RecursionError. `{"a": [1, "long…", 2]}` has the levels `{}`, `[]`; its
-    nodes are the object, the list, two numbers, and the text with one more for each 8 characters.
+    nodes are the object, the list, two numbers and the text. Names count as text, but not as nodes.
     """
     if not isinstance(value, _CONTAINERS):
-        return Extent(_leaf_nodes(value), 0)
-    nodes = depth = 0
+        return Extent(1, 0, _leaf_text(value))
+    nodes = depth = text = 0
     level: list[list[Any] | dict[Any, Any]] = [value]
     while level:
         if depth > MAX_DEPTH:
@@ -94,19 +99,25 @@ def measure(value: Any) -> Extent:
         below: list[list[Any] | dict[Any, Any]] = []
         for container in level:
             nodes += 1 + len(container)
-            for member in container if type(container) is list else _members(container):
+            members: Iterable[Any] = container
+            if isinstance(container, dict):
+                text += _names_text(container)
+                members = container.values()
+            for member in members:
                 kind = type(member)
                 # Asked in this order because this runs for every value of every call.
                 if kind in _ONE_NODE:
+                    if kind is int and not -_WIDE < member < _WIDE:
+                        text += number_stretches(member)
                     continue
                 if kind is dict or kind is list or isinstance(member, _CONTAINERS):
                     below.append(member)
                     nodes -= 1
                 else:
-                    nodes += _leaf_nodes(member) - 1
+                    text += _leaf_text(member)
         level = below
         depth += 1
-    return Extent(nodes, depth)
+    return Extent(nodes, depth, text)
 
 
 def pointer_of(path: Sequence[str | int]) -> str:
@@ -114,37 +125,40 @@ def pointer_of(path: Sequence[str | int]) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
-def _members(container: list[Any] | dict[Any, Any]) -> Iterable[Any]:
-    if isinstance(container, list):
-        return container
-    try:
-        names = "".join(container)
-    except TypeError as error:
-        raise _invalid("the name of a member is no string") from error
-    if not names.isascii():
-        _check_text(names)
-    return container.values()
-
-
-def _leaf_nodes(leaf: Any) -> int:
-    if isinstance(leaf, str):
-        _check_text(leaf)
-        return 1 + len(leaf) // _CHARACTERS_PER_NODE
-    if isinstance(leaf, float) and not isfinite(leaf):
-        raise _invalid("it has a number that is NaN or infinite")
-    if leaf is None or isinstance(leaf, bool | int | float):
-        return 1
-    raise _invalid(f"it has a {type(leaf).__name__}, which is no JSON value")
-
-
-def _check_text(text: str) -> None:
-    """Half a surrogate pair is no character, and nothing that UTF-8 can carry."""
+def text_stretches(text: str) -> int:
+    """Return the full stretches of a text, or raise `json_invalid` if UTF-8 cannot carry it."""
     if text.isascii():
-        return
+        return len(text) // BYTES_PER_STRETCH
     try:
-        text.encode("utf-8")
+        return len(text.encode("utf-8")) // BYTES_PER_STRETCH
     except UnicodeEncodeError as error:
         raise _invalid("a text has half a surrogate pair") from error
+
+
+def number_stretches(number: int) -> int:
+    """Return the text that is as much work as comparing an integer: its digits, squared."""
+    if -_WIDE < number < _WIDE:
+        return 0
+    return 32 + (number.bit_length() // 24) ** 2
+
+
+def _names_text(container: dict[Any, Any]) -> int:
+    try:
+        return text_stretches("".join(container))
+    except TypeError as error:
+        raise _invalid("the name of a member is no string") from error
+
+
+def _leaf_text(leaf: Any) -> int:
+    if isinstance(leaf, str):
+        return text_stretches(leaf)
+    if isinstance(leaf, float) and not isfinite(leaf):
+        raise _invalid("it has a number that is NaN or infinite")
+    if leaf is None or isinstance(leaf, bool | float):
+        return 0
+    if isinstance(leaf, int):
+        return number_stretches(leaf)
+    raise _invalid(f"it has a {type(leaf).__name__}, which is no JSON value")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -169,6 +183,9 @@ def _constant(name: str) -> NoReturn:
 def _invalid(problem: str) -> ValidationError:
     return ValidationError("json_invalid", f"this is no acceptable JSON: {problem}")
 
+
+# Validators read integers beyond this as text, in time that is quadratic in the digits.
+_WIDE = 2**63
 
 # The types whose every value is JSON and small; this set is asked for each value of each call.
 _ONE_NODE = frozenset((int, bool, type(None)))

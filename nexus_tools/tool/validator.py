@@ -1,7 +1,7 @@
 """Checks values against a tool's schemas: fast, with hostile schemas, without any network.
 
 jsonschema-rs decides, by JSON Schema draft 2020-12 with `format` as an annotation. A schema and a
-value are refused when checking one against the other could take longer than a few seconds.
+value are refused when checking one against the other could take more than `MAX_STEPS`.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
 from nexus_tools.tool.outcome import Answer
 from nexus_tools.tool.schema import CheckedSchema, check_input_schema, check_output_schema
-from nexus_tools.tool.strict_json import MAX_DEPTH, Extent, measure, pointer_of
+from nexus_tools.tool.strict_json import measure, pointer_of
 from nexus_tools.tool.validation_cost import MAX_STEPS
 
 if TYPE_CHECKING:
@@ -94,27 +94,28 @@ class OutputValidator:
 class _Gate:
     """One schema, and whether a value may pass."""
 
-    __slots__ = ("_cost", "_free_nodes", "_validator")
+    __slots__ = ("_cost", "_free_bytes", "_validator")
 
     def __init__(self, schema: CheckedSchema) -> None:
         self._cost = schema.cost
         self._validator = schema.validator
-        # So many nodes are affordable at any depth; in JSON text each takes a byte at least.
-        self._free_nodes = MAX_STEPS // self._cost.steps(Extent(nodes=1, depth=MAX_DEPTH))
+        self._free_bytes = self._cost.free_bytes
 
     def check(self, value: Any, code: str, what: str, json_bytes: int | None = None) -> None:
-        is_free = json_bytes is not None and json_bytes <= self._free_nodes
+        is_free = json_bytes is not None and json_bytes <= self._free_bytes
         if is_free and self._validator.is_valid(value):
             return
         try:
             extent = measure(value)
         except ValidationError as error:
             raise mismatch_error(code, what, [Mismatch("", error.message)]) from error
-        if extent.nodes > self._free_nodes and self._cost.steps(extent) > MAX_STEPS:
-            message = "the value is too large or too deep for this schema to be checked in time"
+        steps = self._cost.count(value, extent)
+        if steps > MAX_STEPS:
+            message = (
+                "the value is too large or too deep for this schema: it takes too long to check"
+            )
             raise mismatch_error(code, what, [Mismatch("", message)])
         if not self._validator.is_valid(value):
-            steps = self._cost.steps(extent)
             raise mismatch_error(code, what, self._described(value, steps))
 
     def _described(self, value: Any, steps: int) -> list[Mismatch]:

@@ -70,8 +70,9 @@ def test_canonical_json_refuses_what_is_no_json(value):
 
 def test_extent_counts_values_levels_and_stretches_of_text():
     extent = measure({"a": [1, 2, {"b": None}], "c": "x" * 80})
-    # object, array, 1, 2, object, null: six; a text of 80 characters: 1 + 80 / 8.
-    assert (extent.nodes, extent.depth) == (17, 3)
+    # object, array, 1, 2, object, null: six; one text.
+    assert (extent.nodes, extent.depth) == (7, 3)
+    assert extent.text == 80 // 8
 
 
 @pytest.mark.parametrize("value", [float("inf"), [b"x"], {1: 2}, {"a": object()}])

@@ -3,13 +3,33 @@ from dataclasses import dataclass
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import Answer, InterfaceValidator, ToolDefinition
+from nexus_tools.tool import (
+    Answer,
+    InterfaceValidator,
+    ToolDefinition,
+    check_input_schema,
+    measure,
+)
+from nexus_tools.tool.validation_cost import MAX_STEPS
 
 
 @dataclass(frozen=True)
 class Interface:
     input_schema: dict
     output_schema: dict
+
+
+class CheckedSteps:
+    """The steps that a schema of the port `a` takes: the bound, and as they are counted."""
+
+    def __init__(self, schema):
+        self._cost = check_input_schema({"type": "object", "properties": {"a": schema}}).cost
+
+    def of(self, value):
+        return self._cost.bound(measure({"a": value}))
+
+    def counted(self, value):
+        return self._cost.count_nodes({"a": value})
 
 
 @pytest.fixture
@@ -145,6 +165,65 @@ def test_a_value_is_refused_where_a_schema_makes_it_too_expensive(for_port):
     validator.check_input({"a": shallow})
     _, found = _failures(validator.check_input, {"a": deep})
     assert "too large or too deep" in found[0][1]
+
+
+# `(a|b)*a(a|b){1900}c` compiles to 256 KiB at most: 32 768 steps for each 8 bytes of text.
+COSTLY = "(a|b)*a(a|b){1900}c"
+
+
+def test_text_is_checked_up_to_the_limit_of_its_pattern_and_refused_beyond(for_port):
+    validator = for_port({"not": {"pattern": COSTLY}})
+    steps = CheckedSteps({"not": {"pattern": COSTLY}})
+    # 254 stretches of text and the text itself take 32 768 steps each, nodes and keywords 13.
+    last = 2_039
+    assert steps.counted("a" * last) == 255 * 32_768 + 13
+    assert steps.counted("a" * last) <= MAX_STEPS < steps.counted("a" * (last + 1))
+    validator.check_input({"a": "a" * last})
+    _, found = _failures(validator.check_input, {"a": "a" * (last + 1)})
+    assert "too large or too deep" in found[0][1]
+
+
+def test_a_schema_whose_patterns_cost_too_much_for_a_small_value_is_refused(for_port):
+    patterns = [{"pattern": f"{COSTLY}{i}"} for i in range(10)]
+    with pytest.raises(ValidationError, match="could take too long") as caught:
+        for_port({"anyOf": patterns})
+    assert caught.value.code == "schema_invalid"
+
+
+def test_a_long_text_is_checked_beside_a_port_with_a_pattern(output_schema):
+    ports = {"id": {"pattern": COSTLY}, "document": {"type": "string"}}
+    schema = {"type": "object", "properties": ports}
+    validator = InterfaceValidator(Interface(schema, output_schema))
+    validator.check_input({"document": "a" * 5_000_000})
+    code, _ = _failures(validator.check_input, {"id": "a" * 5_000_000})
+    assert code == "input_invalid"
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "name"),
+    [
+        ({"propertyNames": {"not": {"pattern": COSTLY}}}, {"a" * 8_000: 1}, "names"),
+        ({"patternProperties": {COSTLY: True}}, {"a" * 8_000: 1}, "names of patterns"),
+        ({"not": {"pattern": COSTLY}}, "\U0001d11e" * 600, "bytes, not characters"),
+        ({"allOf": [{"minimum": 0}] * 100}, 10**4_000, "large integers"),
+        ({"allOf": [{"multipleOf": 0.1}] * 100}, [1e300] * 10_000, "fractions"),
+        ({"allOf": [{"uniqueItems": True}] * 50}, [i / 7 for i in range(50_000)], "comparisons"),
+    ],
+)
+def test_work_beyond_the_limit_is_refused(for_port, schema, value, name):
+    if name == "fractions":
+        schema = {"items": schema}
+    _, found = _failures(for_port(schema).check_input, {"a": value})
+    assert "too large or too deep" in found[0][1]
+
+
+def test_counting_does_not_depend_on_values_seen_before(for_port):
+    schema = {"additionalProperties": {"items": {"pattern": "^[a-z]{1,8}$"}}}
+    steps = CheckedSteps(schema)
+    value = {"x": ["a" * 100] * 3, "y": [1, 2.5, None, {}]}
+    first = steps.counted(value)
+    steps.counted({"z": [["deeper"]]})
+    assert steps.counted(value) == first <= steps.of(value)
 
 
 def test_long_lists_of_plain_values_are_checked(for_port):
