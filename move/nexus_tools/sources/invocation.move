@@ -1,10 +1,9 @@
 /// One invocation of one tool, prepaid by its requester, and what it came to.
 ///
 /// Its requester names a leader for it, or two, of those that the tool accepts. Leader number
-/// i, counted from 0, may close it once i windows have passed since the request: by `settle`
-/// with the tool's answer or by `fail` with the reason why there is none. When as many windows
-/// have passed as there are leaders, nobody may, and anyone may close it by `expire`. A closed
-/// invocation never changes again.
+/// i, counted from 0, may close it once i windows have passed since the request: by `settle` with
+/// the tool's answer or, until the next window, by `fail` with the reason why there is none. When all
+/// windows have passed, nobody may, and anyone may close it by `expire`. A closed one never changes.
 ///
 /// `settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to
 /// the requester at once: a closed invocation holds no money. A fee goes to the worker that
@@ -287,10 +286,9 @@ public fun settle(
     self.settle_answer(leader, variant, ports, 0, clock, ctx)
 }
 
-/// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds
-/// the rest. The `detail` is in the event, and is kept where something may read it. Does
-/// nothing and returns false when `settle` does, and once the window of the next leader has begun:
-/// that one may be about to settle. Aborts with `ENotResponsible`, `ENotWorker`,
+/// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds the
+/// rest. The `detail` is in the event, and is kept where something may read it. Returns false when
+/// `settle` does, and once the next window has begun: that leader may be about to settle. Aborts with `ENotResponsible`, `ENotWorker`,
 /// `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
 public fun fail(
     self: &mut Invocation,
@@ -303,7 +301,9 @@ public fun fail(
     failure::check(&reason, &detail);
     if (!self.authorize(leader, clock, ctx)) return false;
     let (leader, failed_at_ms) = (object::id(leader), clock.timestamp_ms());
-    if (self.is_left_to_next(leader, failed_at_ms)) return false;
+    let next = self.leaders.find_index!(|each| each == leader).destroy_some() + 1;
+    let next_at_ms = self.requested_at_ms + next * self.window_ms;
+    if (next < self.leaders.length() && failed_at_ms >= next_at_ms) return false;
     let is_kept = self.keeps_detail && detail.length() <= self.max_outcome_bytes;
     let kept = if (is_kept) detail else b"".to_string();
     self.state = state::failed(reason, kept, leader, failed_at_ms);
@@ -403,9 +403,8 @@ public fun delete_attempt(self: Invocation, execution: &UID) {
 
 // === Views ===
 
-/// What an invocation costs at most: the price and the leader's fees, with an outcome of
-/// `max_outcome_bytes`. `input_bytes` are the `size` of the inputs. It follows the reference
-/// gas price of the epoch.
+/// What an invocation costs at most, at the epoch's gas price: the price and the leader's fees, with
+/// an outcome of `max_outcome_bytes`. `input_bytes` are the `size` of the inputs.
 public fun quote(
     registry: &LeaderRegistry,
     tool: &Tool,
@@ -550,8 +549,7 @@ fun share(
     assert!(input_bytes <= settings.max_ports_bytes(), EInputsTooLarge);
     assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
     assert!(max_outcome_bytes >= tool.min_outcome_bytes(), EOutcomeLimitTooSmall);
-    let requires_signed_outcome = tool.requires_signed_outcome();
-    assert!(!requires_signed_outcome || !tool.keys().is_empty(), EToolWithoutKey);
+    assert!(!tool.requires_signed_outcome() || !tool.keys().is_empty(), EToolWithoutKey);
     let payment_mist = quote(registry, tool, input_bytes, max_outcome_bytes, ctx);
     assert!(payment.value() == payment_mist, EWrongPayment);
     let invocation = create(
@@ -652,12 +650,6 @@ fun authorize(
     let now_ms = clock.timestamp_ms();
     assert!(now_ms >= self.requested_at_ms + i * self.window_ms, ETooEarly);
     !self.is_closed() && now_ms < self.expires_at_ms()
-}
-
-/// Whether the window of a leader is over and that of another one follows.
-fun is_left_to_next(self: &Invocation, leader: ID, now_ms: u64): bool {
-    let next = self.leaders.find_index!(|each| each == leader).destroy_some() + 1;
-    next < self.leaders.length() && now_ms >= self.requested_at_ms + next * self.window_ms
 }
 
 /// Settles in the name of a leader, or of the sender who is none, and pays.

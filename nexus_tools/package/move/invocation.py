@@ -3,9 +3,8 @@
 
 Its requester names a leader for it, or two, of those that the tool accepts. Leader number i,
 counted from 0, may close it once i windows have passed since the request: by `settle` with the
-tool's answer or by `fail` with the reason why there is none. When as many windows have passed as
-there are leaders, nobody may, and anyone may close it by `expire`. A closed invocation never
-changes again.
+tool's answer or, until the next window, by `fail` with the reason why there is none. When all
+windows have passed, nobody may, and anyone may close it by `expire`. A closed one never changes.
 
 `settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to the
 requester at once: a closed invocation holds no money. A fee goes to the worker that sent the
@@ -496,9 +495,9 @@ def fail(
 ) -> Result:
     """Records why there is no answer, pays the sender, who is a worker of the leader, and
     refunds the rest. The `detail` is in the event, and is kept where something may read it.
-    Does nothing and returns false when `settle` does, and once the window of the next leader
-    has begun: that one may be about to settle. Aborts with `ENotResponsible`, `ENotWorker`,
-    `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
+    Returns false when `settle` does, and once the next window has begun: that leader may be
+    about to settle. Aborts with `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`,
+    `ETooEarly`, and as `failure::check` does.
 
     Returns `bool`.
     """
@@ -612,9 +611,8 @@ def quote(
     input_bytes: int | Argument,
     max_outcome_bytes: int | Argument,
 ) -> Result:
-    """What an invocation costs at most: the price and the leader's fees, with an outcome of
-    `max_outcome_bytes`. `input_bytes` are the `size` of the inputs. It follows the reference
-    gas price of the epoch.
+    """What an invocation costs at most, at the epoch's gas price: the price and the leader's
+    fees, with an outcome of `max_outcome_bytes`. `input_bytes` are the `size` of the inputs.
 
     Returns `u64`.
     """
