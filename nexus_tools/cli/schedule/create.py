@@ -96,19 +96,19 @@ async def command(
         leaders = await find_leaders(nexus.leaders, named)
         forewarn(session, workflow, values, group, lasts)
         given |= {"funds_mist": funds_mist, "leaders": leaders}
-
-        def question(done: "CreatedSchedule") -> str:
-            """Return the question, and send what it shows: a tool's owner may raise its price."""
-            given.update(_terms_of(done))
-            return _question(fqn, done.each_mist, funds_mist)
-
         created = await carry_out(
             session,
             nexus.schedules,
             lambda service: service.create(workflow, values, timing, **given),
-            question=question,
+            question=lambda done: _asked(fqn, done, given),
         )
     _report(session, fqn, timing, funds_mist, created)
+
+
+def _asked(fqn: str, done: "CreatedSchedule", given: dict[str, Any]) -> str:
+    """Return the question, and send what it shows: a tool's owner may raise its price."""
+    given.update(_terms_of(done))
+    return _question(fqn, done.each_mist, given["funds_mist"])
 
 
 def _missing_inputs(document: "Document", values: dict[str, Any], group: str | None) -> list[str]:
