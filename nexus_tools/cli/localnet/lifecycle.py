@@ -95,13 +95,17 @@ def start(
     check_name(name, session.settings.networks)
     pages = allowed_hosts, allowed_origins
     wish = Wish(name, port, state, randomness_seed, framework_from, protocol_version, *pages)
-    if state is None and not background:
-        _warn_of_state(session, name)
+    is_new = state is None and not background
+    in_memory = _warn_of_state(session, name) if is_new else ""
     if not detach:
+        if in_memory:
+            session.output.note(in_memory)
         return run_localnet(session, wish, detached=background)
     with session.output.progress("starting the localnet"):
         running = start_detached(wish)
     _report_start(session, running)
+    if in_memory:
+        session.output.note(in_memory)
     return None
 
 
@@ -160,18 +164,18 @@ def reset(session: Session, network_name: str | None, *, yes: bool) -> None:
     _report_start(session, running)
 
 
-def _warn_of_state(session: Session, name: str) -> None:
-    """Say that this localnet starts with a new chain, which ends with it; warn of a kept one."""
+def _warn_of_state(session: Session, name: str) -> str:
+    """Warn of a chain that was kept; else return that the new chain ends with the localnet."""
     last = last_localnet(name)
-    if last is None or last.state is None:
-        ended = "" if last is None else "; that of your last localnet ended with it"
-        session.output.note(f"a new chain, in memory until it stops{ended}: {_KEEP}")
     if last is not None and last.state is not None and Path(last.state).exists():
         option = f"--state {shlex.quote(last.state)}"
         session.output.warn(
             f"your last localnet kept its chain in {last.state}; this one starts with a new chain."
             f" To continue the old one, start it with {option}"
         )
+        return ""
+    ended = "; that of your last localnet ended with it" if last is not None else ""
+    return f"a new chain, in memory until it stops{ended}: {_KEEP}"
 
 
 def _report_start(session: Session, running: RunningLocalnet) -> None:
