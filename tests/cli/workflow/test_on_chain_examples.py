@@ -159,7 +159,7 @@ def test_a_question_ends_with_its_execution(begun, author, examiner):
     execution = begun(SQUARES)
     asked(execution, examiner)
     cancelled = author.run("workflow", "cancel", execution, "--yes")
-    assert f"next: nexus-tools workflow watch {execution}" in cancelled.stderr
+    assert f"next: nexus-tools workflow show {execution}" in cancelled.stderr
     assert author.spawn("workflow", "watch", execution, "--json").code == 1
     assert author.json("workflow", "show", execution)["status"] == "cancelled"
     assert examiner.json("ask", "list") == []

@@ -120,6 +120,17 @@ def publish_without_a_check(draft):
     draft.do(dag.publish, dag_)
 
 
+@reaches("dag", "EStepTooLarge")
+def a_step_that_starts_many_wide_vertices(draft):
+    draft.vertices(33)
+    names, none = [f"p{number}" for number in range(27)], 0xFFFF
+    for vertex in range(1, 33):
+        draft.do(dag.add_ports, draft.dag, 0, bytes([vertex] * 27), names, bytes(27))
+    rows = [[number, number + 1, 0, 0, 0, 0, none, none, none] for number in range(32)]
+    draft.do(dag.add_edges, draft.dag, 0, bytes(32), ["ok"] * 32, ["sum"] * 32, rows)
+    draft.do(dag.check, draft.dag, 0)
+
+
 @reaches("plan", "ETooLarge")
 def a_long_name(draft):
     draft.vertices()

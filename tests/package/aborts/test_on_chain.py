@@ -175,6 +175,16 @@ async def close_without_an_answer(world):
     return called(world, *await waiting(world))
 
 
+@reaches("on_chain_call", "EClosed")
+async def open_what_is_closed(world):
+    invocation, tool = await waiting(world)
+    call = world.do(on_chain_call.open, invocation, tool)
+    world.do(tools.go_on, call)
+    world.do(on_chain_call.close_by_anyone, call, invocation)
+    world.do(on_chain_call.open, invocation, tool)
+    return world.user
+
+
 @reaches("on_chain_call", "EWrongInvocation")
 async def close_another_invocation(world):
     invocation, tool = await waiting(world)
