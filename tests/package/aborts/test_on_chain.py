@@ -178,11 +178,8 @@ async def close_without_an_answer(world):
 @reaches("on_chain_call", "EClosed")
 async def open_what_is_closed(world):
     invocation, tool = await waiting(world)
-    call = world.do(on_chain_call.open, invocation, tool)
-    world.do(tools.go_on, call)
-    world.do(on_chain_call.close_by_anyone, call, invocation)
-    world.do(on_chain_call.open, invocation, tool)
-    return world.user
+    called(world, invocation, tool, (tools.go_on,))
+    return called(world, invocation, tool, (tools.go_on,))
 
 
 @reaches("on_chain_call", "EWrongInvocation")
