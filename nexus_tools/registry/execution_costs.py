@@ -156,7 +156,7 @@ def _worked_mist(effort: int, gas_price: int) -> int:
 
 
 def _advancing_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) -> int:
-    """What whoever advances gets, in MIST, as `terms::advancing_mist` says."""
+    """Return what the sender of `advance` gets, in MIST, as `terms::advancing_mist` says."""
     more = max(0, outcome_bytes - _COVERED_BYTES)
     bytes_mist = (_RECORD_BYTES + more) * settings.fee_per_input_byte_mist
     return _STEP_GAS_UNITS * gas_price + bytes_mist + more * _REWRITE_GAS_UNITS * gas_price // 1_000

@@ -1,7 +1,7 @@
 /// An attempt to carry a run of an execution: what an invocation is that belongs to one.
 ///
 /// Closing an attempt pays what closing costs, in each attempt, and settling pays more than failing.
-/// What follows, `advance` and the next request, is prepaid, and goes to whoever advances.
+/// What follows, `advance` and the next request, is prepaid, and goes to the sender of `advance`.
 ///
 /// Where the chain has to know the inputs, a leader reads them in the transaction that settles the
 /// attempt. What it reads is counted in bytes, is bounded, and is paid by the byte.

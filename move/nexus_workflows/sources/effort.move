@@ -1,6 +1,6 @@
 /// What the steps of an execution do, about in tens of Move instructions.
 ///
-/// Whoever takes a step is paid for its effort, by `terms::worked_mist`. Gas grows steeply with the
+/// The sender of a step is paid for its effort, by `terms::worked_mist`. Gas grows steeply with the
 /// instructions of a transaction: so a workflow whose steps could take more than `most` is not
 /// published.
 module nexus_workflows::effort;

@@ -173,7 +173,7 @@ public(package) fun worked_mist(effort: u64, ctx: &TxContext): u64 {
     hundredths * ctx.reference_gas_price() / 100
 }
 
-/// What whoever advances gets, with an outcome of so many bytes, which is rewritten: the fee of the
+/// What the sender of `advance` gets, which rewrites an outcome of so many bytes: the fee of the
 /// step covers a small one.
 public(package) fun advancing_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
     let bytes = bytes.max(COVERED_BYTES) - COVERED_BYTES;

@@ -40,7 +40,7 @@ class Sending:
 
     async def _stop(self):
         signal.raise_signal(signal.SIGINT)
-        await asyncio.sleep(1)
+        await asyncio.Event().wait()  # until the signal cancels it
 
 
 @pytest.fixture
