@@ -7,7 +7,7 @@ from nexus_tools.package.move.workflows.schedule import Order
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
 
 # schedule::GAS_UNITS and those behind it
-_GAS_UNITS, _ENTRY_GAS_UNITS, _BYTES_PER_GAS_UNIT, _STORAGE_MIST = 1_160, 10, 200, 300_000
+_GAS_UNITS, _ENTRY_GAS_UNITS, _BYTES_PER_GAS_UNIT, _STORAGE_MIST = 1_200, 10, 200, 300_000
 _EXECUTION_BYTES, _TERMS_BYTES, _ENTRY_BYTES = 500, 275, 276
 # records::RUN_BYTES and records::NUMBER_BYTES
 _RUN_BYTES, _NUMBER_BYTES = 316, 4

@@ -92,7 +92,7 @@ const MAX_ENTRIES: u64 = 32;
 /// The gas units of computation of a transaction that collects an execution and begins one, those
 /// of another one in the same transaction, those for each run and each entry value, and in how
 /// many bytes of these there is one more.
-const GAS_UNITS: u64 = 1_160;
+const GAS_UNITS: u64 = 1_200;
 const FURTHER_GAS_UNITS: u64 = 150;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;

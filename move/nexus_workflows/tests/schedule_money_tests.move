@@ -27,7 +27,7 @@ const HOUR_MS: u64 = 3_600_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
 /// 1 180 gas units at 1 000 MIST, 300 000 MIST of storage, and 300 000 MIST that Bob chose.
-const FEE_MIST: u64 = 1_780_000;
+const FEE_MIST: u64 = 1_820_000;
 /// 242 + 143 + 316 + 203 + 275 + 276 + 6 = 1 461 bytes, at 7 600 MIST.
 const STORED_MIST: u64 = 11_103_600;
 /// 500 bytes instead of 242 + 143, so that it is 1 576; with what the execution gets, and the fee.

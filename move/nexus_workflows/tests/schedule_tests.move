@@ -19,9 +19,9 @@ const FIRST_MS: u64 = 2_000_000;
 const HOUR_MS: u64 = 3_600_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
-/// 1 160 gas units at 1 000 MIST, 10 for the vertex and 10 for its values, 300 000 MIST of storage,
+/// 1 200 gas units at 1 000 MIST, 10 for the vertex and 10 for its values, 300 000 MIST of storage,
 /// and the fee that Bob chose.
-const FEE_MIST: u64 = 1_780_000;
+const FEE_MIST: u64 = 1_820_000;
 
 // === Planned times ===
 
