@@ -163,7 +163,7 @@ fun a_keeper_is_paid_for_reading_the_page() {
     stage.wait_until(2_000_000);
     stage.begin(schedule);
     let paid_mist = 1_000_000_000 - 50_000_000 - stage.funds_mist(schedule);
-    assert_eq!(paid_mist, 1_780_000 + 11_103_600 + UNITS * 1_000);
+    assert_eq!(paid_mist, 1_820_000 + 11_103_600 + UNITS * 1_000);
     stage.end();
 }
 

@@ -114,7 +114,7 @@ fun a_keeper_loses_nothing_when_gas_becomes_dear() {
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(schedule.trigger(registry, dag, leader, clock, ctx));
         let dear_mist = FUNDS_MIST - EACH_MIST - schedule.funds_mist();
-        assert_eq!(dear_mist - cheap_mist, 10_620_000);
+        assert_eq!(dear_mist - cheap_mist, 10_980_000);
     });
     stage.end();
 }
