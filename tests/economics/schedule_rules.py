@@ -273,8 +273,10 @@ class RuledKeeping:
         """Collect what has ended, and trigger schedules, in one transaction of one keeper."""
         self.paid.append(KeeperPaid())
         self.ended, paid = [], self.paid[-1]
-        for number in numbers:
-            self._collect(number)
+        for position, number in enumerate(numbers):
+            # An object that a transaction shares is no input of the same transaction.
+            if number not in numbers[:position]:
+                self._collect(number)
             paid.others += not self.schedules[number].trigger(place, cursor, paid)
         paid.others += len(self.ended)
 
