@@ -115,8 +115,11 @@ fun requesting_and_going_on_pay_for_reading_the_page() {
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert_eq!(consent::read_mist(dag, dag::vertex_page(0), ctx), UNITS * 1_000);
         assert_eq!(consent::request_read_mist(dag, tool, 0, ctx), UNITS * 1_000);
+        let before_mist = execution.funds_mist();
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
         assert_paid_at_most(LEE, 3_616_900 + UNITS * 1_000);
+        // The attempt takes 9 480 000 besides.
+        assert_eq!(before_mist - execution.funds_mist(), 13_096_900 + UNITS * 1_000);
     });
     stage.settle(b"ok", port(b"out", b"1"));
     stage.closed_tx!(LEE, id, |execution, dag, invocation, clock, ctx| {

@@ -140,6 +140,7 @@ fun refusal_costs_what_failing_does_and_the_bytes_of_its_reason() {
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
         assert!(execution.is_ended());
+        assert_eq!(event::events_by_type<execution::ExecutionEnded>().length(), 1);
         assert_paid_at_most(LEE, REFUSAL_MIST);
         assert_paid_at_most(BOB, FUNDS_MIST - REFUSAL_MIST);
     });

@@ -75,6 +75,9 @@ fun an_answer_that_is_signed_with_the_inputs_of_its_attempt_is_settled_once() {
     let scenario = stage.runner().next_tx(LEE);
     let invocation = scenario.take_shared_by_id<Invocation>(SIGNED_ID.to_id());
     assert!(invocation.state().is_settled());
+    // Left are a step, 87 bytes that the answer does not take, and reading 196 608 bytes less the 312
+    // of the inputs, for 40 gas units for 1 000.
+    assert_eq!(invocation.payment_mist(), 1_200_000 + 87 * 7_600 + 7_864_320 - 12_480);
     assert_eq!(invocation.state().variant(), ok());
     assert_eq!(*invocation.state().ports(), sum());
     test_scenario::return_shared(invocation);

@@ -21,6 +21,16 @@ const REGION_3: u16 = 0x8003;
 // === What they take ===
 
 #[test]
+fun new_records_are_empty_and_owe_nothing() {
+    let mut records = none();
+    assert_eq!(records.length(), 0);
+    assert_eq!(records.take_bytes(), 0);
+    assert_eq!(records.take_effort(), 0);
+    assert_eq!(records.take_pages(), 0);
+    destroy(records);
+}
+
+#[test]
 fun records_of_runs_take_316_bytes_and_4_for_each_number_of_their_path() {
     let mut records = none();
     assert_eq!(records.take_bytes(), 0);

@@ -7,7 +7,7 @@ module nexus_workflows::region_tests;
 use nexus_tools::invocation::Invocation;
 use nexus_tools::json;
 use nexus_tools::test_runner::port;
-use nexus_tools::value::{Self, Ports};
+use nexus_tools::value::{Self, Ports, Value};
 use nexus_workflows::cleaning;
 use nexus_workflows::dag::{Self, Dag};
 use nexus_workflows::dag_runner::dag_tx;
@@ -251,6 +251,36 @@ fun who_handles_a_failure_gets_the_reason_of_an_answer_that_lacks_a_port() {
     stage.end();
 }
 
+/// For the element 300; for its 2 bytes 50 each, because Move joins them, and 1 each where they come
+/// from and in the list.
+#[test]
+fun element_of_a_gathered_list_counts_404_bytes() {
+    let one = vector[value::inline(b"1")];
+    let two = vector[value::inline(b"1"), value::inline(b"1")];
+    let (mut stage, first) = begun();
+    let schedule = stage.create_with(hourly(), 200_000_000, 0, port(b"in", b"1"));
+    let second = stage.begin(schedule);
+    let one_bytes = stage.bytes_with_a_gathered_list(first, one);
+    let two_bytes = stage.bytes_with_a_gathered_list(second, two);
+    assert_eq!(two_bytes - one_bytes, 404);
+    stage.end();
+}
+
+/// What the inputs of `JOIN` count if an iteration gives this list.
+fun bytes_with_a_gathered_list(stage: &mut Stage, id: ID, elements: vector<Value>): u64 {
+    let split = stage.request(id, SPLIT, vector[]);
+    stage.settle(id, split, b"ok", split_ports());
+    let each = stage.request_three(id);
+    let list = value::none().with(b"out", value::list_of(elements));
+    stage.settle(id, each[0], b"ok", list);
+    stage.fail(id, each[1]);
+    stage.fail(id, each[2]);
+    assert!(stage.gather(id));
+    let join = stage.request(id, JOIN, vector[]);
+    let (_, bytes) = stage.read(id, join, vector[split, each[0], each[1], each[2]]);
+    bytes
+}
+
 #[test]
 fun an_iteration_whose_answer_lacks_the_port_stays_out_of_the_list() {
     let (mut stage, id) = begun();
@@ -381,8 +411,10 @@ fun all_that_it_stored_is_removed() {
 use fun assert_ended as Stage.assert_ended;
 use fun fail as Stage.fail;
 use fun gather as Stage.gather;
+use fun bytes_with_a_gathered_list as Stage.bytes_with_a_gathered_list;
 use fun inputs as Stage.inputs;
 use fun last as Stage.last;
+use fun read as Stage.read;
 use fun request as Stage.request;
 use fun request_three as Stage.request_three;
 use fun settle as Stage.settle;
@@ -542,6 +574,12 @@ fun last(stage: &mut Stage): ID {
 
 /// The inputs of an attempt, with those loaded that some invocations have.
 fun inputs(stage: &mut Stage, id: ID, invocation: ID, sources: vector<ID>): Ports {
+    let (ports, _) = stage.read(id, invocation, sources);
+    ports
+}
+
+/// The inputs of an invocation, and the bytes that count for them.
+fun read(stage: &mut Stage, id: ID, invocation: ID, sources: vector<ID>): (Ports, u64) {
     let dag = stage.dag();
     let scenario = stage.runner().next_tx(LEE);
     let execution = scenario.take_shared_by_id<Execution>(id);
@@ -560,8 +598,7 @@ fun inputs(stage: &mut Stage, id: ID, invocation: ID, sources: vector<ID>): Port
         inputs.load(&source);
         test_scenario::return_shared(source);
     });
-    let (ports, _) = inputs.into_ports();
-    ports
+    inputs.into_ports()
 }
 
 fun settle(stage: &mut Stage, id: ID, invocation: ID, variant: vector<u8>, ports: Ports) {

@@ -4,7 +4,7 @@
 module nexus_workflows::schedule_collecting_tests;
 
 use nexus_tools::invocation::Invocation;
-use nexus_tools::test_runner::{assert_paid_at_most, field, told};
+use nexus_tools::test_runner::{assert_paid_at_most, field, mint, told};
 use nexus_workflows::execution;
 use nexus_workflows::schedule;
 use nexus_workflows::schedule_runner::{Self, Stage, hourly, on_event, wish};
@@ -46,6 +46,24 @@ fun what_a_stopped_execution_does_not_need_flows_back_at_once() {
     stage.assert_collected(schedule, execution, b"cancelled", rest_mist, 0, 0, false);
     assert_eq!(stage.funds_mist(schedule), before_mist + free_mist + rest_mist);
     assert!(!stage.collect(schedule, execution));
+    stage.end();
+}
+
+#[test]
+fun single_mist_of_a_stopped_execution_flows_back() {
+    let mut stage = schedule_runner::start();
+    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
+    stage.wait_until(FIRST_MS);
+    let execution = stage.begin(schedule);
+    let (_, free_mist) = stage.requested(execution);
+    stage.cancel_execution(execution);
+    let before_mist = stage.funds_mist(schedule);
+    assert!(stage.collect(schedule, execution));
+    stage.execution_tx!(ALICE, execution, |execution, _, _, _, _, ctx| {
+        execution.refill(mint(1, ctx));
+    });
+    assert!(stage.collect(schedule, execution));
+    assert_eq!(stage.funds_mist(schedule), before_mist + free_mist + 1);
     stage.end();
 }
 

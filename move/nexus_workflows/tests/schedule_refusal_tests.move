@@ -156,6 +156,19 @@ fun another_leader_does_not_trigger_as_one() {
     abort
 }
 
+#[test, expected_failure(abort_code = schedule::ENotNamed)]
+fun keeper_shows_a_leader_that_the_schedule_names() {
+    let (mut stage, schedule) = hourly_one();
+    let (lee, max) = (stage.lee(), stage.max());
+    stage.keeper_tx!(BOB, schedule, lee, |schedule, _, _, leader, _, ctx| {
+        schedule.name_leader(leader, ctx);
+    });
+    stage.keeper_tx!(BOB, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
+        schedule.trigger_by_anyone(registry, dag, leader, clock, ctx);
+    });
+    abort
+}
+
 #[test, expected_failure(abort_code = schedule::ENotWorker)]
 fun nobody_else_triggers_as_a_leader() {
     let (mut stage, schedule) = hourly_one();
