@@ -28,6 +28,7 @@ use nexus_workflows::execution_runner::{
     with_fan,
     with_spread,
     with_wide_fan,
+    with_wide_region,
 };
 use nexus_workflows::schedule_runner::{Self, Stage};
 use std::unit_test::assert_eq;
@@ -244,6 +245,22 @@ fun step_beyond_the_limit_is_not_published() {
     abort
 }
 
+/// Each of the 32 edges takes 95, two looks at the region of 20, what the region needs 2, and a look
+/// at a vertex 20 and 5 for each port; all of them together 64 for the port of the answer.
+#[test]
+fun steps_in_a_region_are_published_up_to_their_limit() {
+    let mut stage = schedule_runner::start();
+    stage.with_wide_region(18);
+    stage.end();
+}
+
+#[test, expected_failure(abort_code = dag::EStepTooLarge)]
+fun step_in_a_region_beyond_the_limit_is_not_published() {
+    let mut stage = schedule_runner::start();
+    stage.with_wide_region(19);
+    abort
+}
+
 #[test]
 fun what_follows_waits_for_the_last_mist() {
     let mut stage = schedule_runner::start();
@@ -416,6 +433,7 @@ use fun split_in as Stage.split_in;
 use fun with_fan as Stage.with_fan;
 use fun with_spread as Stage.with_spread;
 use fun with_wide_fan as Stage.with_wide_fan;
+use fun with_wide_region as Stage.with_wide_region;
 
 /// A port with a list of so many numbers.
 fun list(length: u64): Ports {

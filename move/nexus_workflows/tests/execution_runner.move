@@ -153,6 +153,38 @@ public fun with_wide_fan(stage: &mut Stage, ports: u64) {
     });
 }
 
+/// Takes a workflow whose region brings a value to 32 vertices of it, each of which has so many ports.
+///
+///     0 split ──for_each──▶ [region 0: 1 each ──▶ 2, 3, …, 33 ]
+public fun with_wide_region(stage: &mut Stage, ports: u64) {
+    publish!(stage, b"xyz.example.wide_region@1", true, |dag| {
+        dag.add_group(b"all".to_ascii_string(), vector[0]);
+        let (none, each) = (vector[vector[]], vector[vector[EACH]]);
+        dag.add_blocks(vector[true], none, each, vector[vector[0]], each, none);
+        let ones = vector::tabulate!(34, |_| 1);
+        dag.add_vertices(
+            ones.map_ref!(|_| 0),
+            vector::tabulate!(34, |i| if (i == 0) vector[] else vector[0]),
+            vector::tabulate!(34, |i| if (i == 0) vector[0] else vector[]),
+            ones,
+            ones.map_ref!(|_| 0),
+            ones.map_ref!(|_| 1),
+            ones.map_ref!(|_| true),
+        );
+        dag.add_ports(0, vector[1], ascii(vector[b"in"]), vector[0]);
+        32u64.do!(|i| {
+            let vertices = vector::tabulate!(ports, |_| i as u8 + 2);
+            let names = vector::tabulate!(ports, |port| vector[97, 65 + (port as u8)]);
+            dag.add_ports(0, vertices, ascii(names), vector::tabulate!(ports, |_| 0));
+        });
+        add_edges(dag, 0, b"ok", b"out", vector[vector[0, EACH, 0, 1, 0, 0, 0, 0, NONE]]);
+        let edges = vector::tabulate!(32, |i| {
+            vector[i as u16 + 1, i as u16 + 2, 0, 0, 1, 0, NONE, NONE, NONE]
+        });
+        add_edges(dag, EACH as u8, b"ok", b"out", edges);
+    });
+}
+
 /// Takes a workflow that splits a list, and gathers this many lists of what became of its elements.
 /// What splits is tried twice, 5 s apart; a failure of an element ends nothing. If failures are
 /// gathered, too, their reasons stand in the first list.
