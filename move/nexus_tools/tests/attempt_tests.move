@@ -12,6 +12,7 @@ use nexus_tools::permit::{Self, Permit};
 use nexus_tools::run;
 use nexus_tools::settling;
 use nexus_tools::signed_outcome;
+use nexus_tools::state::{Self, State};
 use nexus_tools::test_runner::{Self, Runner, alice_and_lee, field, key, mint, ok, sum, told};
 use nexus_tools::tool::Tool;
 use std::bcs;
@@ -239,6 +240,42 @@ fun another_object_does_not_say_what_its_inputs_are() {
     abort
 }
 
+// === Failure details ===
+
+#[test]
+fun fail_keeps_a_detail_of_at_most_the_outcome_limit() {
+    let (mut runner, execution, id, lee) = requested_with(ADD, true);
+    let invocation = failed_with(&mut runner, id, lee, 100);
+    assert_eq!(*invocation.state(), failure_of(lee, 100));
+    // 7 600 MIST for each byte of the detail.
+    assert_eq!(invocation.payment_mist(), PAYMENT_MIST - 1_520_000 - 760_000);
+    test_scenario::return_shared(invocation);
+    execution.delete();
+    runner.end();
+}
+
+#[test]
+fun fail_drops_a_detail_above_the_outcome_limit() {
+    let (mut runner, execution, id, lee) = requested_with(ADD, true);
+    let invocation = failed_with(&mut runner, id, lee, 101);
+    assert_eq!(*invocation.state(), failure_of(lee, 0));
+    assert_eq!(invocation.payment_mist(), PAYMENT_MIST - 1_520_000);
+    test_scenario::return_shared(invocation);
+    execution.delete();
+    runner.end();
+}
+
+#[test]
+fun fail_drops_a_detail_that_no_edge_reads() {
+    let (mut runner, execution, id, lee) = requested();
+    let invocation = failed_with(&mut runner, id, lee, 1);
+    assert_eq!(*invocation.state(), failure_of(lee, 0));
+    assert_eq!(invocation.payment_mist(), PAYMENT_MIST - 1_520_000);
+    test_scenario::return_shared(invocation);
+    execution.delete();
+    runner.end();
+}
+
 // === On-chain tools ===
 
 #[test]
@@ -292,7 +329,10 @@ fun grant(runner: &mut Runner): Permit {
 fun requested(): (Runner, UID, ID, ID) { requested_of(ADD) }
 
 /// The same for another tool: `ADD`, or one that counts on chain.
-fun requested_of(fqn: vector<u8>): (Runner, UID, ID, ID) {
+fun requested_of(fqn: vector<u8>): (Runner, UID, ID, ID) { requested_with(fqn, false) }
+
+/// The same, optionally keeping the detail of a failure.
+fun requested_with(fqn: vector<u8>, keeps_detail: bool): (Runner, UID, ID, ID) {
     let (mut runner, lee) = alice_and_lee();
     on_chain_runner::register(&mut runner, COUNT, 7, false, 10_000, 0);
     let permit = grant(&mut runner);
@@ -318,7 +358,7 @@ fun requested_of(fqn: vector<u8>): (Runner, UID, ID, ID) {
         vector[lee],
         registry.settings(),
         100,
-        false,
+        keeps_detail,
         mint(PAYMENT_MIST, scenario.ctx()).into_balance(),
         &clock,
         scenario.ctx(),
@@ -333,6 +373,21 @@ fun settle(runner: &mut Runner, invocation: ID, lee: ID) {
     runner.invocation_tx!(LEE, invocation, lee, |invocation, leader, clock, ctx| {
         invocation.settle(leader, ok(), sum(), clock, ctx);
     });
+}
+
+/// Fails the invocation with a detail of `bytes` bytes and returns it.
+fun failed_with(runner: &mut Runner, invocation: ID, lee: ID, bytes: u64): Invocation {
+    runner.invocation_tx!(LEE, invocation, lee, |invocation, leader, clock, ctx| {
+        let (reason, detail) = (b"timed_out".to_ascii_string(), test_runner::text(bytes, 0x61));
+        assert!(invocation.fail(leader, reason, detail.to_string(), clock, ctx));
+    });
+    take(runner, invocation)
+}
+
+/// The state after `failed_with`, with `bytes` bytes of the detail kept.
+fun failure_of(lee: ID, bytes: u64): State {
+    let detail = test_runner::text(bytes, 0x61).to_string();
+    state::failed(b"timed_out".to_ascii_string(), detail, lee, 1_000_000)
 }
 
 fun take(runner: &mut Runner, invocation: ID): Invocation {

@@ -3,11 +3,15 @@ module nexus_tools::name_tests;
 
 use nexus_tools::name;
 use nexus_tools::owner;
+use nexus_tools::permit;
 use nexus_tools::roster;
 use nexus_tools::test_runner::{Self, Runner, key};
 use nexus_tools::tool;
+use nexus_tools::tool_registry;
+use nexus_tools::version;
 use std::unit_test::assert_eq;
 
+const ADMIN: address = @0xAD;
 const ALICE: address = @0xA;
 const BOB: address = @0xB;
 const OPAL: address = @0xC;
@@ -49,6 +53,40 @@ fun owner_registers_further_versions() {
         assert!(tool.is_active());
         tool.unregister(name, clock, ctx);
     });
+    runner.end();
+}
+
+#[test]
+fun claim_returns_a_name_that_the_sender_owns() {
+    let mut runner = test_runner::start();
+    claim_add(&mut runner);
+    runner.register_version_of(OPAL, ADD, b"xyz.example.add");
+    runner.tool_tx!(OPAL, ADD, |_, name, _, _, _| assert_eq!(name.owner().owner(), OPAL));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool_registry::ENotAccepting)]
+fun claim_aborts_when_the_registry_accepts_no_tools() {
+    let mut runner = test_runner::start();
+    runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| {
+        tools.configure(admin, false, 1_000_000_000, 604_800_000, 1_000, 1_000, 0, ctx);
+    });
+    claim_add(&mut runner);
+    abort
+}
+
+#[test, expected_failure(abort_code = version::EWrongVersion)]
+fun claim_aborts_when_the_registry_has_a_newer_version() {
+    let mut runner = test_runner::start();
+    runner.tx!(ADMIN, |tools, _, _, _| tools.set_version_for_testing(2));
+    claim_add(&mut runner);
+    abort
+}
+
+#[test, expected_failure(abort_code = name::ENameTaken)]
+fun claim_aborts_when_the_name_has_a_version() {
+    let mut runner = alice_with_add();
+    claim_add(&mut runner);
     runner.end();
 }
 
@@ -211,6 +249,15 @@ fun alice_with_add(): Runner {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
     runner
+}
+
+/// Claims the name of `ADD` for Opal.
+fun claim_add(runner: &mut Runner) {
+    runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| {
+        let permit = permit::grant(admin, ctx);
+        let mut opal = tx_context::new_from_hint(OPAL, 0xff, 0, 0, 0);
+        name::claim(permit, tools, &ADD.to_ascii_string(), &mut opal).share();
+    });
 }
 
 fun offer_to_bob(runner: &mut Runner) {

@@ -156,6 +156,20 @@ fun anyone_closes_what_is_for_anyone_and_is_paid() {
 }
 
 #[test, expected_failure(abort_code = invocation::EClosed)]
+fun close_by_anyone_aborts_after_another_sender_closed_it() {
+    let (mut runner, lee, id) = requested(true);
+    on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, _, clock, ctx| {
+        let mut first = on_chain_call::open(invocation, tool);
+        let mut second = on_chain_call::open(invocation, tool);
+        count(&mut first);
+        count(&mut second);
+        first.close_by_anyone(invocation, clock, ctx);
+        second.close_by_anyone(invocation, clock, ctx);
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::EClosed)]
 fun nobody_closes_it_when_its_time_is_over() {
     let (mut runner, lee, id) = requested(true);
     runner.advance(30 * DAY_MS);

@@ -1,8 +1,12 @@
 #[test_only]
 module nexus_tools::signed_outcome_tests;
 
+use nexus_tools::attempt;
 use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader_registry::LeaderRegistry;
+use nexus_tools::permit;
+use nexus_tools::run;
+use nexus_tools::settling;
 use nexus_tools::signed_outcome;
 use nexus_tools::test_runner::{Self, Runner, alice_and_lee, key, mint, ok, port, sum};
 use nexus_tools::tool::Tool;
@@ -11,12 +15,15 @@ use std::unit_test::assert_eq;
 use sui::clock::Clock;
 use sui::test_scenario;
 
+const ADMIN: address = @0xAD;
 const ALICE: address = @0xA;
 const BOB: address = @0xB;
 const LEE: address = @0x1;
 
 const ADD: vector<u8> = b"xyz.example.add@1";
 
+/// The payment of an attempt.
+const ATTEMPT_MIST: u64 = 100_000_000;
 /// The timeout of 10 s and the grace of 15 s.
 const WINDOW_MS: u64 = 25_000;
 
@@ -133,6 +140,40 @@ fun answer_need_not_be_signed_to_fail() {
         let (reason, detail) = (b"timed_out".to_ascii_string(), b"".to_string());
         assert!(invocation.fail(leader, reason, detail, clock, ctx));
     });
+    runner.end();
+}
+
+// === Attempts ===
+
+#[test]
+fun settle_attempt_pays_for_the_inputs_read() {
+    let (mut runner, execution, lee) = requested_attempt();
+    assert!(settle_attempt(&mut runner, &execution, lee, test_runner::inputs()));
+    let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(SIGNED_ID.to_id());
+    assert_eq!(invocation.state().variant(), ok());
+    assert_eq!(*invocation.state().ports(), sum());
+    // The price, 2 520 000 for settling, 7 600 for each of 13 bytes, and 400 000 for 10 000 bytes read.
+    let paid_mist = 5_000_000 + 2_520_000 + 98_800 + 400_000;
+    assert_eq!(invocation.payment_mist(), ATTEMPT_MIST - paid_mist);
+    test_scenario::return_shared(invocation);
+    execution.delete();
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = signed_outcome::EWrongSignature)]
+fun settle_attempt_rejects_a_signature_for_other_inputs() {
+    let (mut runner, execution, lee) = requested_attempt();
+    settle_attempt(&mut runner, &execution, lee, port(b"a", b"12345679"));
+    execution.delete();
+    runner.end();
+}
+
+#[test]
+fun settle_attempt_returns_false_after_the_last_window() {
+    let (mut runner, execution, lee) = requested_attempt();
+    runner.advance(WINDOW_MS);
+    assert!(!settle_attempt(&mut runner, &execution, lee, test_runner::inputs()));
+    execution.delete();
     runner.end();
 }
 
@@ -279,6 +320,59 @@ fun settle_signed(
     let id = SIGNED_ID.to_id();
     runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
         settled = signed_outcome::settle(invocation, leader, ok(), ports, key, signature, clock, ctx);
+    });
+    settled
+}
+
+/// Requests the attempt `SIGNED_ID`, whose inputs its execution supplies.
+fun requested_attempt(): (Runner, UID, ID) {
+    let (mut runner, lee) = alice_and_lee();
+    require_signed_outcomes(&mut runner);
+    let add = runner.id_of(ADD);
+    let tool = runner.next_tx(ADMIN).take_shared_by_id<Tool>(add);
+    let mut execution = option::none();
+    runner.admin_tx!(ADMIN, |admin, _, leaders, clock, ctx| {
+        let object = object::new(ctx);
+        let (run, settling) = (run::new(0, vector[]), settling::of(&tool));
+        let settings = leaders.settings();
+        let (id, _) = invocation::request_attempt(
+            permit::grant(admin, ctx),
+            attempt::new(object.to_inner(), run, 1, &settling, settings, ctx),
+            &tool,
+            BOB,
+            vector[lee],
+            settings,
+            100,
+            false,
+            mint(ATTEMPT_MIST, ctx).into_balance(),
+            clock,
+            &mut tx_context::new_from_hint(BOB, 0xff, 0, 0, 0),
+        );
+        assert_eq!(id, SIGNED_ID.to_id());
+        execution.fill(object);
+    });
+    test_scenario::return_shared(tool);
+    (runner, execution.destroy_some(), lee)
+}
+
+/// Settles the attempt with `SIGNATURE` after 10 000 bytes of `inputs` were read.
+fun settle_attempt(runner: &mut Runner, execution: &UID, lee: ID, inputs: Ports): bool {
+    let mut settled = false;
+    let id = SIGNED_ID.to_id();
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
+        settled = signed_outcome::settle_attempt(
+            invocation,
+            execution,
+            &inputs,
+            10_000,
+            leader,
+            ok(),
+            sum(),
+            PUBLIC_KEY,
+            SIGNATURE,
+            clock,
+            ctx,
+        );
     });
     settled
 }
