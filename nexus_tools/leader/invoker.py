@@ -71,8 +71,8 @@ class Invoker:
     async def invoke(self, call: ToolCall) -> Outcome | Declined | None:
         """The tool's answer, or why there is none; None if the Leader itself was too late.
 
-        It was too late, too, for a tool that runs already (409) and was not asked for as long as it
-        may take: the next leader can get the answer.
+        A tool that was out of reach, or busy with the same invocation (409), for less than its
+        timeout is left to the next leader, which may get the answer.
         """
         began = _now()
         last = await self._last_word(call)
@@ -80,8 +80,11 @@ class Invoker:
             return last
         if last.is_of_leader:
             return Declined(last.failure)
-        had_its_time = _now() - began >= call.timeout_ms / 1000
-        return last.failure if had_its_time or not last.is_running else None
+        if _now() - began >= call.timeout_ms / 1000:
+            return last.failure
+        if last.failure.reason is FailureReason.UNREACHABLE:
+            return Declined(last.failure)
+        return None if last.is_running else last.failure
 
     async def _last_word(self, call: ToolCall) -> Outcome | Again | Declined | None:
         """What the tool came to, or what kept it from that until the window ended."""

@@ -22,6 +22,8 @@ pytestmark = pytest.mark.anyio
 
 OK = b'{"ok": {"result": 3}}'
 TIMEOUT_S = 20
+UNCONNECTED = Failure(FailureReason.UNREACHABLE, "no connection to the tool")
+BROKEN = Failure(FailureReason.UNREACHABLE, "the connection to the tool broke")
 ONCE = {"first_pause_ms": 60_000, "longest_pause_ms": 60_000}
 """Half of such a pause is longer than what is left of a window: each call sends one request."""
 
@@ -208,6 +210,23 @@ async def test_a_call_that_runs_until_the_window_ends_fails_only_if_it_had_its_t
     assert len(server.requests) == 2
 
 
+@pytest.mark.parametrize(
+    ("timeout_ms", "outcome"),
+    [(20_000, BROKEN), (120_000, Declined(BROKEN))],
+)
+async def test_unreachable_tool_is_left_to_the_next_leader_unless_it_had_its_time(
+    make_invoker, make_call, serve_until_the_window_ends, timeout_ms, outcome
+):
+    """A leader that starts again late in its window may meet a tool that does the same."""
+
+    async def resets(writer, _number):
+        writer.transport.abort()
+
+    server = await serve_until_the_window_ends(resets, 2)
+    assert await make_invoker().invoke(make_call(server.url, timeout_ms=timeout_ms)) == outcome
+    assert len(server.requests) == 2
+
+
 async def test_a_busy_tool_is_given_up_at_the_end_of_the_window(
     make_invoker, make_call, serve_until_the_window_ends, respond
 ):
@@ -293,7 +312,7 @@ async def test_a_body_that_ends_early_is_tried_again(make_invoker, make_call, se
 async def test_a_port_where_nobody_listens_is_unreachable(make_invoker, make_call, unused_tcp_port):
     call = make_call(f"http://127.0.0.1:{unused_tcp_port}")
     result = await make_invoker(**ONCE).invoke(call)
-    assert result == Failure(FailureReason.UNREACHABLE, "no connection to the tool")
+    assert result == Declined(UNCONNECTED)
 
 
 @pytest.mark.parametrize(
@@ -549,7 +568,7 @@ async def test_a_tool_that_is_down_is_left_alone_after_some_failures(
     results = [await invoker.invoke(make_call(server.url)) for _ in range(2)]
     late = [make_call(server.url, window_s=1) for _ in range(2)]
     results += await asyncio.gather(*map(invoker.invoke, late))
-    assert all(result.reason is FailureReason.UNREACHABLE for result in results)
+    assert all(each.failure.reason is FailureReason.UNREACHABLE for each in results)
     assert len(server.requests) == 2
     assert invoker.lanes.open_breakers() == 1
 
@@ -563,7 +582,7 @@ async def test_an_address_that_is_refused_is_told_to_the_operator_and_to_nobody_
         invoker = Invoker(once, client, answer_size, LeaderMetrics())
         result = await invoker.invoke(make_call("http://localhost:1"))
         await invoker.invoke(make_call("http://localhost:1"))
-    assert result.detail == "no connection to the tool"
+    assert result == Declined(UNCONNECTED)
     assert [(line["event"], line["why"]) for line in logged] == [
         ("address_refused", "the address is loopback (--allow-loopback allows it)")
     ]
