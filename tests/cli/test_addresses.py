@@ -65,6 +65,11 @@ def test_an_address_that_is_only_read_may_be_short(author):
     assert author.json("tool", "list", "--owner", "0x1") == []
 
 
+def test_faucet_takes_a_short_address_that_was_typed(author):
+    given = author.json("localnet", "faucet", "0xabc", "--amount", "1")
+    assert (given["address"], given["amount_mist"]) == (f"0x{'abc':0>64}", 10**9)
+
+
 @pytest.mark.parametrize(
     "command",
     [

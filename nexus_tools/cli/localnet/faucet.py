@@ -7,6 +7,9 @@ from nexus_tools.cli.framework import AMOUNT, Session, reads
 from nexus_tools.errors import UnreachableError
 from nexus_tools.running_localnet import start_command
 
+_TYPED = len("0x") + 8
+"""An address of at most so many characters was typed: it did not lose a digit of its 64."""
+
 
 @click.command()
 @click.argument("address", required=False)
@@ -21,7 +24,10 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
     from nexus_tools.client import request_sui
 
     network = session.network()
-    recipient = session.address_of(address) if address else session.own_address()
+    if address is None:
+        recipient = session.own_address()
+    else:
+        recipient = session.address_of(address, short=len(address) <= _TYPED)
     given, digests = 0, dict[str, None]()
     timeout_s = session.settings.timeout_s
     with session.output.progress("asking the faucet"):
