@@ -31,6 +31,24 @@ def works_after_its_hint(user, *command, stdin=""):
     return result.document
 
 
+def test_a_new_user_is_refused_once_and_told_all_that_is_lacking(home, free_tcp_port):
+    """No key, no localnet, no SUI."""
+    port = {"NEXUS_TOOLS_LOCALNET_PORT": str(free_tcp_port)}
+    publish = ("package", "publish", "--network", "localnet", "--yes", "--json")
+    refused = home.run(*publish, **port)
+    assert (refused.code, refused.error["code"]) == (3, "wallet_empty")
+    hints = re.findall("`nexus-tools ([^`]+)`", refused.error["hint"])
+    try:
+        for hint in hints:
+            done = home.spawn(*shlex.split(hint), **port)
+            assert done.code == 0, done.stderr
+        published = home.spawn(*publish, **port)
+    finally:
+        home.run("localnet", "stop")
+    assert published.code == 0, published.stderr
+    assert len(hints) == 3
+
+
 def test_package_publish_works_after_its_hint(home):
     with ThreadedLocalnet() as localnet:
         url = localnet.url

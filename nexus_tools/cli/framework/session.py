@@ -123,8 +123,13 @@ class Session:
         """
         from nexus_tools.client import Patience, SuiClient
 
-        signer = self.signer() if signing else None
         network = self.network()
+        try:
+            signer = self.signer() if signing else None
+        except NotFoundError as error:
+            if error.code == "wallet_empty":
+                error.hint = "; ".join(filter(None, (error.hint, self._lacking(network))))
+            raise
         timeout_s = self.settings.timeout_s
         patience = Patience(call_timeout_s=timeout_s)
         if not endures:
@@ -144,8 +149,19 @@ class Session:
             raise UnreachableError(
                 "node_unreachable",
                 f"no localnet of yours is running, and no node responds at {network.url}",
-                hint=f"`{start_command(network.endpoint().port)}` starts one",
+                hint=self._lacking(network)
+                if signing
+                else f"`{start_command(network.endpoint().port)}` starts one",
             ) from error
+
+    def _lacking(self, network: "Network") -> str:
+        """Tell what a key needs to pay: a network that runs, and SUI."""
+        steps = []
+        if self.settings.lacks_localnet(network.name):
+            steps.append(f"`{start_command(network.endpoint().port)}` starts a localnet")
+        if network.faucet_url is not None:
+            steps.append("`nexus-tools localnet faucet` gives your key SUI")
+        return ", and ".join(steps)
 
     def _note_sent(self, sent: "SignedTransaction") -> None:
         self.last_sent = sent
