@@ -31,6 +31,7 @@ use nexus_workflows::execution_runner::{
     with_wide_region,
 };
 use nexus_workflows::schedule_runner::{Self, Stage};
+use nexus_workflows::terms as consent;
 use std::unit_test::assert_eq;
 use sui::event;
 use sui::test_scenario;
@@ -250,14 +251,14 @@ fun step_beyond_the_limit_is_not_published() {
 #[test]
 fun steps_in_a_region_are_published_up_to_their_limit() {
     let mut stage = schedule_runner::start();
-    stage.with_wide_region(18);
+    stage.with_wide_region(18, 2);
     stage.end();
 }
 
 #[test, expected_failure(abort_code = dag::EStepTooLarge)]
 fun step_in_a_region_beyond_the_limit_is_not_published() {
     let mut stage = schedule_runner::start();
-    stage.with_wide_region(19);
+    stage.with_wide_region(19, 2);
     abort
 }
 
@@ -328,6 +329,28 @@ fun one_mist_less_requests_one() {
     let mut stage = schedule_runner::start();
     let id = stage.split_in(4, SPLIT_MIST + 2 * ITERATION_MIST - 1);
     assert_eq!(stage.request_iterations(id, 32), 1);
+    stage.end();
+}
+
+/// Its page has about 20 000 bytes: a request pays for reading them, too.
+#[test]
+fun funds_for_two_iterations_cover_reading_too() {
+    let mut stage = schedule_runner::start();
+    stage.with_wide_region(18, 30);
+    let mut read_mist = 0;
+    let measured = stage.begin(terms());
+    stage.execution_tx!(LEE, measured, |_, dag, tool, _, _, ctx| {
+        read_mist = consent::request_read_mist(dag, tool, 1, ctx);
+    });
+    assert!(read_mist > 0);
+    stage.split_list(measured);
+    let needed_mist = FUNDS_MIST - stage.funds_mist(measured) + 2 * ITERATION_MIST + read_mist;
+    let short = stage.begin(terms().with_funds(needed_mist - 1));
+    stage.split_list(short);
+    assert_eq!(stage.request_iterations(short, 32), 1);
+    let enough = stage.begin(terms().with_funds(needed_mist));
+    stage.split_list(enough);
+    assert_eq!(stage.request_iterations(enough, 32), 2);
     stage.end();
 }
 
@@ -416,6 +439,13 @@ fun what_was_gathered_waits_for_the_last_mist() {
 
 // === Helpers ===
 
+/// Splits a list of two in an execution that has begun.
+fun split_list(stage: &mut Stage, id: ID) {
+    assert!(stage.request(LEE, id));
+    stage.settle(b"ok", list(2));
+    assert!(stage.advance(LEE, id));
+}
+
 use fun advance as Stage.advance;
 use fun assert_ended as Stage.assert_ended;
 use fun begin as Stage.begin;
@@ -433,6 +463,7 @@ use fun split_in as Stage.split_in;
 use fun with_fan as Stage.with_fan;
 use fun with_spread as Stage.with_spread;
 use fun with_wide_fan as Stage.with_wide_fan;
+use fun split_list as Stage.split_list;
 use fun with_wide_region as Stage.with_wide_region;
 
 /// A port with a list of so many numbers.

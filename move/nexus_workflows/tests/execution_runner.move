@@ -153,10 +153,11 @@ public fun with_wide_fan(stage: &mut Stage, ports: u64) {
     });
 }
 
-/// Takes a workflow whose region brings a value to 32 vertices of it, each of which has so many ports.
+/// Takes a workflow whose region brings a value to 32 vertices of it, each of which has so many ports,
+/// whose names have so many bytes.
 ///
 ///     0 split ──for_each──▶ [region 0: 1 each ──▶ 2, 3, …, 33 ]
-public fun with_wide_region(stage: &mut Stage, ports: u64) {
+public fun with_wide_region(stage: &mut Stage, ports: u64, name_bytes: u64) {
     publish!(stage, b"xyz.example.wide_region@1", true, |dag| {
         dag.add_group(b"all".to_ascii_string(), vector[0]);
         let (none, each) = (vector[vector[]], vector[vector[EACH]]);
@@ -168,13 +169,15 @@ public fun with_wide_region(stage: &mut Stage, ports: u64) {
             vector::tabulate!(34, |i| if (i == 0) vector[0] else vector[]),
             ones,
             ones.map_ref!(|_| 0),
-            ones.map_ref!(|_| 1),
+            ones.map_ref!(|_| 40),
             ones.map_ref!(|_| true),
         );
         dag.add_ports(0, vector[1], ascii(vector[b"in"]), vector[0]);
+        let names = vector::tabulate!(ports, |port| {
+            vector::tabulate!(name_bytes, |i| if (i == 0) 65 + (port as u8) else 97)
+        });
         32u64.do!(|i| {
             let vertices = vector::tabulate!(ports, |_| i as u8 + 2);
-            let names = vector::tabulate!(ports, |port| vector[97, 65 + (port as u8)]);
             dag.add_ports(0, vertices, ascii(names), vector::tabulate!(ports, |_| 0));
         });
         add_edges(dag, 0, b"ok", b"out", vector[vector[0, EACH, 0, 1, 0, 0, 0, 0, NONE]]);
