@@ -10,18 +10,25 @@ from nexus_tools.package.move.attempt import Attempt
 from nexus_tools.registry import ExecutionStep, Foresight
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.transaction import ObjectArgument, SharedObject
-from nexus_tools.workflow import EdgeKind, Failed, Plan, PlannedEdge, Run, Settled
+from nexus_tools.workflow import (
+    EDGE_EFFORT,
+    LOOK_EFFORT,
+    OPEN_EFFORT,
+    PORT_EFFORT,
+    SOURCE_EFFORT,
+    EdgeKind,
+    Failed,
+    Plan,
+    PlannedEdge,
+    Run,
+    Settled,
+)
 
 # What it may take: bounds in gas units, and in MIST of storage, most of which the execution
 # pays back in the same transaction.
 _UNITS_PER_ADVANCE = 1_000
 _STORAGE_PER_ADVANCE_MIST = 20_000_000
 _STORAGE_PER_EDGE_MIST = 4_000_000
-
-
-# The effort of following an edge, of looking at a vertex and at one of its ports, and of opening a
-# block for each vertex that starts with it: about ten Move instructions each.
-_EDGE_EFFORT, _VERTEX_EFFORT, _PORT_EFFORT, _START_EFFORT = 75, 20, 7, 60
 
 
 class Extent(IntEnum):
@@ -98,17 +105,18 @@ def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
     starts: list[str | int] = []
     opened: set[int] = set()
     for edge in edges:
-        effort += _EDGE_EFFORT
+        effort += EDGE_EFFORT
         starts.append(edge.target.vertex if edge.scope is None else edge.scope)
     while starts:
         start = starts.pop()
         if isinstance(start, str):
-            effort += _VERTEX_EFFORT + _PORT_EFFORT * len(plan.vertices[start].into)
+            ports = len(plan.vertices[start].into)
+            effort += LOOK_EFFORT + (PORT_EFFORT + SOURCE_EFFORT) * ports
         elif start not in opened:
             opened.add(start)
             block = plan.blocks[start]
             begun = (*block.cursors, *block.starts)
-            effort += _START_EFFORT * len(begun)
+            effort += OPEN_EFFORT * len(begun)
             starts += begun
     return effort
 

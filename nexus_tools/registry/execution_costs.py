@@ -10,20 +10,26 @@ from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry.step_commands import Foresight, RequestRun
 from nexus_tools.registry.workflow_reading import PublishedWorkflow
-from nexus_tools.workflow import EdgeKind, PlannedEdge, PlannedVertex
+from nexus_tools.workflow import (
+    MOST_EFFORT,
+    REQUEST_EFFORT,
+    EdgeKind,
+    PlannedEdge,
+    PlannedVertex,
+)
 
 # What `advance` rewrites, and what a request writes at most.
 _RECORD_BYTES, _INVOCATION_BYTES = 1_500, 1_600
 # The gas units of what follows a closing, of 1 000 bytes that are read, and how many are read.
 _STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 1_050, 40, 3
-# The effort of a request, and more than that of an edge, of a port and of a cursor where it leads.
-_REQUEST_EFFORT, _EDGE_EFFORT, _PORT_EFFORT, _CURSOR_EFFORT = 150, 200, 10, 80
+# More than the effort of an edge, of a port and of a cursor where it leads.
+_EDGE_EFFORT, _PORT_EFFORT, _CURSOR_EFFORT = 200, 10, 80
 # The bytes of an outcome that fees cover, and the gas units of rewriting 1 000 more.
 _COVERED_BYTES, _REWRITE_GAS_UNITS = 1_000, 25
 # The bytes of a tool that the effort of a request covers, and the gas units of reading 1 000 more.
 _COVERED_TOOL_BYTES, _TOOL_GAS_UNITS = 1_000, 15
 # Hundredths of gas units for each unit of effort, beyond each of these bounds.
-_EFFORT_GAS, _MOST_EFFORT = {0: 35, 2_000: 27, 3_200: 125, 5_000: 220}, 8_000
+_EFFORT_GAS = {0: 35, 2_000: 27, 3_200: 125, 5_000: 220}
 # What records take, of a run, of a block that was entered, and of what a list got.
 _RUN_BYTES, _INSTANCE_BYTES, _MARK_BYTES = 330, 330, 333
 _NUMBER_BYTES, _DELIVERY_BYTES, _BROUGHT_BYTES, _CURSOR_BYTES = 4, 9, 24, 12
@@ -150,7 +156,7 @@ def attempt_mist(
 
 def _worked_mist(effort: int, gas_price: int) -> int:
     """What a worker gets for the effort of a step, in MIST, as `terms::worked_mist` says."""
-    effort = min(effort, _MOST_EFFORT)
+    effort = min(effort, MOST_EFFORT)
     hundredths = sum(price * max(0, effort - bound) for bound, price in _EFFORT_GAS.items())
     return hundredths * gas_price // 100
 
@@ -165,7 +171,7 @@ def _advancing_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int
 def _effort(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:
     """The effort of a run: its request, and following the edges of the largest variant."""
     brought = [sum(_edge_effort(workflow, each) for each in edges) for edges in _variants(vertex)]
-    return _REQUEST_EFFORT + max(brought, default=0)
+    return REQUEST_EFFORT + max(brought, default=0)
 
 
 def _edge_effort(workflow: PublishedWorkflow, edge: PlannedEdge) -> int:

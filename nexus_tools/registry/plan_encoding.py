@@ -98,9 +98,7 @@ class _Encoder:
         edges = vertex.into[name]
         is_static = any(edge.kind is EdgeKind.STATIC for edge in edges)
         flags = (name in vertex.entries, name in vertex.constants, is_static)
-        # Without another value nothing has to wait for one that comes.
-        sources = (edge for edge in edges if edge.scope is None) if any(flags) else ()
-        return Port(name, *flags, tuple(map(self._source, sources)))
+        return Port(name, *flags, tuple(map(self._source, vertex.sources(name))))
 
     def _source(self, edge: PlannedEdge) -> Source:
         is_again = edge.kind is EdgeKind.DO_WHILE

@@ -29,6 +29,15 @@ from nexus_tools.workflow.document import (
     VertexKind,
     is_storage_key,
 )
+from nexus_tools.workflow.effort import (
+    EDGE_EFFORT,
+    LOOK_EFFORT,
+    MOST_EFFORT,
+    OPEN_EFFORT,
+    PORT_EFFORT,
+    REQUEST_EFFORT,
+    SOURCE_EFFORT,
+)
 from nexus_tools.workflow.interfaces import ToolFacts, ToolPorts, lint_interfaces
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.places import Place, place_of, places_in
@@ -98,8 +107,15 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_GROUP",
     "DIALECT",
+    "EDGE_EFFORT",
     "ERR_EVAL",
+    "LOOK_EFFORT",
     "MAX_EXECUTION_MS",
+    "MOST_EFFORT",
+    "OPEN_EFFORT",
+    "PORT_EFFORT",
+    "REQUEST_EFFORT",
+    "SOURCE_EFFORT",
     "TOOLS_THAT_WAIT",
     "Begun",
     "Block",

@@ -84,6 +84,17 @@ class PlannedVertex:
     region: int | None
     terminates: bool
 
+    def sources(self, port: str) -> tuple[PlannedEdge, ...]:
+        """Return the edges for whose values a port waits before it takes another value.
+
+        Without another value (of an entry, a default, or a `static` edge), nothing has to wait.
+        """
+        edges = self.into[port]
+        is_static = any(edge.kind is EdgeKind.STATIC for edge in edges)
+        if not (is_static or port in self.entries or port in self.constants):
+            return ()
+        return tuple(edge for edge in edges if edge.scope is None)
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedBlock:

@@ -6,6 +6,8 @@ Source: `attempt.move`, `terms.move`, `invocation.move` and `leader_registry.mov
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+from nexus_tools.workflow import MOST_EFFORT
+
 BYTE_MIST, INPUT_BYTE_MIST = 7_600, 100
 MAX_PORTS_BYTES = 65_536
 MAX_READ_BYTES = 3 * MAX_PORTS_BYTES
@@ -14,7 +16,7 @@ STEP_UNITS, RECORD_BYTES = 1_050, 1_500
 """The gas units of what follows a closing, and the bytes that `advance` rewrites."""
 READ_UNITS, REWRITE_UNITS, COVERED_BYTES = 40, 25, 1_000
 """Gas units for 1 000 bytes that are read or rewritten, and the bytes that other fees cover."""
-EFFORT_GAS, MOST_EFFORT = {0: 35, 2_000: 27, 3_200: 125, 5_000: 220}, 8_000
+EFFORT_GAS = {0: 35, 2_000: 27, 3_200: 125, 5_000: 220}
 
 SETTINGS = SimpleNamespace(
     fee_gas_units=CLOSING_UNITS,

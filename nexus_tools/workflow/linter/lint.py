@@ -7,6 +7,7 @@ from nexus_tools.workflow.document import Document
 from nexus_tools.workflow.linter.blocks import blocks
 from nexus_tools.workflow.linter.concurrency import concurrency, cycles
 from nexus_tools.workflow.linter.declarations import declarations
+from nexus_tools.workflow.linter.effort import effort
 from nexus_tools.workflow.linter.graph import Graph
 from nexus_tools.workflow.linter.naming import naming
 from nexus_tools.workflow.linter.pairing import pairing
@@ -50,6 +51,7 @@ def _violations(document: Document) -> list[Violation]:
         found += blocks(document, structure)
         if not structure.problems and not any(_hides_walks(violation) for violation in found):
             found += walks(document, graph, structure)
+    found += effort(document)
     return found
 
 

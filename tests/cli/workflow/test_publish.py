@@ -2,6 +2,11 @@ import json
 
 import pytest
 
+from nexus_tools.workflow import DIALECT
+from tests.workflow.notation import flow as document_of
+
+PUBLISHING = ("--yes", "--dry-run")
+
 
 @pytest.fixture
 def flow(definition, tmp_path, author, meta_file):
@@ -99,6 +104,41 @@ def test_a_workflow_that_breaks_rules_is_not_published(author, flow):
     assert (result.code, result.error["code"]) == (7, "workflow_invalid")
     rules = {each["rule"] for each in result.error["details"]["violations"]}
     assert "unregistered" in rules
+
+
+@pytest.fixture
+def wide(tmp_path):
+    """Write a workflow whose variant leads to 32 vertices, each with this number of ports."""
+
+    def wide(ports):
+        edges = [f"one.ok.total -> v{number}.a" for number in range(32)]
+        entries = [f"> v{number}.p{port}" for number in range(32) for port in range(ports - 1)]
+        path = tmp_path / f"wide{ports}.json"
+        path.write_text(json.dumps(document_of("> one.a", *edges, *entries, dialect=DIALECT)))
+        return path
+
+    return wide
+
+
+def test_commands_refuse_a_step_that_the_chain_refuses(author, wide):
+    # Each edge takes 75 + 20 + 2, and its vertex 20, and 5 for each of its 27 ports: 252 in all.
+    path, terms = wide(27), ("--name", "xyz.test.wide@1", "--json")
+    before = author.json("wallet", "show")
+    validated = author.run("workflow", "validate", path, "--json")
+    [row] = validated.document["violations"]
+    assert (row["rule"], row["severity"]) == ("step_too_large", "error")
+    assert row["pointer"] == "/edges/0"
+    assert "variant 'ok' of vertex 'one' has an effort of 8064" in row["message"]
+    assert "the limit is 8000. Split the step" in row["message"]
+    others = (("simulate", path, "--json"), *(("publish", path, *terms, way) for way in PUBLISHING))
+    for result in (validated, *(author.run("workflow", *words) for words in others)):
+        assert (result.code, result.error["code"]) == (7, "workflow_invalid")
+        assert result.error["details"]["violations"] == [row]
+    assert author.json("wallet", "show") == before
+
+
+def test_validate_accepts_a_step_below_the_limit(author, wide):
+    assert author.json("workflow", "validate", wide(26))["violations"] == []
 
 
 @pytest.mark.usefixtures("published")
