@@ -186,7 +186,11 @@ class Schedules:
     # --- By both
 
     async def _standing(self, named: NamedSchedule) -> ScheduleStanding | None:
-        """How a schedule that names this leader stands; one that does not is forgotten."""
+        """How a schedule that names this leader stands; one that does not is forgotten.
+
+        None, too, if its cursor was reset while it was read: the event has another look planned.
+        """
+        since = named.since
         try:
             schedule, order = await self._triggers.state(named.id)
         except NotFoundError:
@@ -198,7 +202,8 @@ class Schedules:
         named.owner = schedule.owner
         began = await self._began(named, schedule)
         standing = await self._triggers.standing(schedule, order, began, self._clock.now_ms())
-        return standing if self._named.is_named(named) else None
+        is_current = self._named.is_named(named) and named.since == since
+        return standing if is_current else None
 
     async def _began(self, named: NamedSchedule, schedule: Schedule) -> Sequence[Execution]:
         """What is not collected, also of what it began before it named this leader."""

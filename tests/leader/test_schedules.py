@@ -269,25 +269,58 @@ async def test_the_second_leader_begins_what_the_first_does_not(world, leader, a
     assert begun.deadline_ms - HOUR_MS >= told_after_ms + 10_000
 
 
-async def test_events_count_again_after_the_cursor_is_reset(
-    world, leader, await_events, tell, schedules
-):
+@pytest.fixture
+async def misled(world, leader, await_events, schedules):
+    """A schedule whose cursor another leader has set ahead of the chain."""
     liar = await world.new_leader("liar")
     schedule = await await_events(leaders=[liar.id, leader.id])
     async with world.client_of(liar.key) as client:
         keeper = Schedules(client, world.deployment)
         await keeper.trigger_by_event(schedule, liar.id, Cursor(2**64 - 1, 0, 0))
     await schedules.call(executions.cancel, (await schedules.uncollected(schedule))[0].id)
+    return schedule
+
+
+async def test_events_count_again_after_the_cursor_is_reset(world, leader, misled, tell, schedules):
     async with world.running(leader):
         world.localnet.advance_clock(2 * PAUSE_MS)
         await tell(1)  # it does not count
-        await schedules.reset_cursor(schedule, [leader.id])
+        await schedules.reset_cursor(misled, [leader.id])
         world.localnet.advance_clock(PAUSE_MS)
         await tell(2)
         await told(world, executions.ExecutionEnded, 2)
     first, second = await told(world, moves.ScheduleTriggered, 2)
-    assert (first.keeper, second.keeper) == (liar.key.address, leader.key.address)
+    assert second.keeper == leader.key.address
     assert second.cursor.checkpoint < first.cursor.checkpoint
+
+
+async def test_cursor_that_is_reset_while_the_schedule_is_read_stays_reset(
+    world, leader, misled, tell, schedules, monkeypatch
+):
+    is_read, observed = asyncio.Event(), asyncio.Event()
+    read, observe = Triggers.state, LeaderSchedules.observe
+
+    async def state(self, schedule):
+        found = await read(self, schedule)
+        is_read.set()
+        await observed.wait()
+        return found
+
+    def see(self, page):
+        observe(self, page)
+        if any(isinstance(event, moves.ScheduleCursorReset) for event, _ in page.schedules):
+            observed.set()
+
+    monkeypatch.setattr(Triggers, "state", state)
+    monkeypatch.setattr(LeaderSchedules, "observe", see)
+    async with world.running(leader):
+        async with asyncio.timeout(60):
+            await is_read.wait()
+        world.localnet.advance_clock(2 * PAUSE_MS)
+        await schedules.reset_cursor(misled, [leader.id])
+        world.localnet.advance_clock(PAUSE_MS)
+        await tell(1)
+        await told(world, executions.ExecutionEnded, 2)
 
 
 async def test_finished_list_goes_on_once_it_is_extended(world, leader, create, schedules):
