@@ -344,13 +344,21 @@ fun funds_for_two_iterations_cover_reading_too() {
     });
     assert!(read_mist > 0);
     stage.split_list(measured);
-    let needed_mist = FUNDS_MIST - stage.funds_mist(measured) + 2 * ITERATION_MIST + read_mist;
-    let short = stage.begin(terms().with_funds(needed_mist - 1));
+    let spent_mist = FUNDS_MIST - stage.funds_mist(measured) + read_mist;
+    let short = stage.begin(terms().with_funds(spent_mist + 2 * ITERATION_MIST - 1));
     stage.split_list(short);
     assert_eq!(stage.request_iterations(short, 32), 1);
-    let enough = stage.begin(terms().with_funds(needed_mist));
+    let enough = stage.begin(terms().with_funds(spent_mist + 2 * ITERATION_MIST));
     stage.split_list(enough);
     assert_eq!(stage.request_iterations(enough, 32), 2);
+    // Less than one: the owner is told.
+    let lacking = stage.begin(terms().with_funds(spent_mist + ITERATION_MIST - 1));
+    stage.split_list(lacking);
+    stage.execution_tx!(LEE, lacking, |execution, dag, tool, leader, clock, ctx| {
+        let n = execution.request_iterations(dag, tool, leader, 1, vector[], 32, clock, ctx);
+        assert_eq!(n, 0);
+        assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 1);
+    });
     stage.end();
 }
 
