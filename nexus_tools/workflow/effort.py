@@ -58,6 +58,15 @@ def steps_of(plan: Plan) -> Iterator[Step]:
             yield Step(edges, number, _effort(plan, edges, 1))
 
 
+def flat_effort(edges: int, ports: int) -> int:
+    """Return the most that edges of a variant take that lead to vertices outside all blocks.
+
+    `ports` is the highest number of input ports of these vertices, and of sources of all of them.
+    """
+    look = LOOK_EFFORT + (PORT_EFFORT + SOURCE_EFFORT) * ports
+    return edges * (EDGE_EFFORT + LOOK_EFFORT + _ANSWER_PORT_EFFORT * edges + look)
+
+
 def _effort(plan: Plan, edges: tuple[PlannedEdge, ...], ports: int) -> int:
     """Return the effort of following edges from this number of output ports."""
     count = len(edges)
