@@ -140,6 +140,12 @@ class Closing:
         return self.continuation.effort if self.continuation and goes_on else 0
 
     @property
+    def following_edges(self) -> int:
+        """How many edges the execution may follow when it takes the outcome."""
+        goes_on = self.continuation is not None and self.continuation.extent
+        return self.continuation.edges if self.continuation and goes_on else 0
+
+    @property
     def units(self) -> int:
         """The gas units that it may take beyond those of a small one."""
         outcome = self.outcome_bytes * _UNITS_PER_OUTCOME_KILOBYTE // 1024

@@ -8,6 +8,7 @@ from contextlib import suppress
 from nexus_tools.leader.closing import Closing
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.end import Closed
+from nexus_tools.leader.step_costs import MAX_RUNS
 from nexus_tools.sui.address import Address
 
 # Of the 1 024 that a transaction may have: `max_programmable_tx_commands`.
@@ -89,13 +90,14 @@ class ClosingQueue:
     def _batch(self, most: int) -> list[Closing]:
         """The first ones that fit into one transaction, one at least."""
         batch: list[Closing] = []
-        size = commands = effort = following = signed = input_bytes = 0
+        size = commands = effort = following = signed = input_bytes = runs = 0
         for closing in self._waiting.values():
             size += closing.size
             commands += closing.commands
             effort += closing.effort
             following += closing.following_effort
             signed += closing.is_signed
+            runs += 2 * closing.following_edges  # each edge is followed, and its run requested
             input_bytes += closing.input_bytes
             full = (
                 len(batch) >= most
@@ -106,6 +108,7 @@ class ClosingQueue:
                 or effort > _MAX_EFFORT
                 or following > _MAX_FOLLOWING_EFFORT
                 or signed > _MAX_SIGNED
+                or runs > MAX_RUNS
                 or input_bytes > _MAX_INPUT_BYTES
             )
             if batch and full:

@@ -128,11 +128,19 @@ def test_effort_grows_with_the_vertices_that_a_block_starts():
     assert following_effort(many, edges) == 75 + 16 * (60 + 20 + 7 * 32)
 
 
+PAIR = Document(
+    (Vertex("begin", SOURCE, entry_ports=("n",)), Vertex("two", SOURCE)),
+    (edge("begin.ok.value", "two.n"),),
+    dialect=DIALECT,
+)
+
+
+async def test_transaction_has_room_for_the_runs_that_follow_its_outcomes(config):
+    """It follows 20 edges and requests 20 runs at most, together: two for each of ten outcomes."""
+    closings = [closing_of(number, PAIR) for number in range(12)]
+    assert await batches(config, closings) == [[*range(10)], [10, 11]]
+
+
 def test_effort_of_edges_without_blocks_is_small():
-    document = Document(
-        (Vertex("one", SOURCE, entry_ports=("n",)), Vertex("two", SOURCE)),
-        (edge("one.ok.value", "two.n"),),
-        dialect=DIALECT,
-    )
-    plan = plan_of(document)
-    assert following_effort(plan, plan.vertices["one"].variants["ok"]) == 75 + 20 + 7
+    plan = plan_of(PAIR)
+    assert following_effort(plan, plan.vertices["begin"].variants["ok"]) == 75 + 20 + 7
