@@ -199,7 +199,7 @@ class Carrier:
         run = await self._run(found.invocation)
         if isinstance(run, Failure):
             return run
-        interface = self._tool_calls.interface(found.invocation, tool, run)
+        interface = await self._tool_calls.interface(found.invocation, tool, run)
         if isinstance(interface, Failure):
             return interface
         fee = await self._on_chain_calls.call(found, tool, interface.definition)

@@ -10,6 +10,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import FoundTool
+from nexus_tools.leader.checks import Checks
 from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.judgement import Declined, failure
 from nexus_tools.leader.meta_check import MetaCheck
@@ -74,9 +75,10 @@ _OF_LEADER = (FailureReason.REFUSED, FailureReason.OVERLOADED)
 class ToolCalls:
     """Makes tool calls: checks the tool, the URL and the inputs.
 
-    `meta` is None if `/meta` is not to be asked. `lanes` hear of URLs that are refused; `values`
-    are those outside the chain. A leader that does not sign its calls, as `is_signing` says, can
-    have no answer that the tool signs for it: it calls no tool whose answers have to be.
+    `checks` gives turns to checks of values, and `meta` is None if `/meta` is not to be asked.
+    `lanes` hear of URLs that are refused; `values` are those outside the chain. A leader that does
+    not sign its calls, as `is_signing` says, can have no answer that the tool signs for it: it
+    calls no tool whose answers have to be.
     """
 
     def __init__(
@@ -87,8 +89,10 @@ class ToolCalls:
         lanes: ToolLanes,
         values: RemoteValues,
         *,
+        checks: Checks,
         is_signing: bool,
     ) -> None:
+        self._checks = checks
         self._lanes = lanes
         self._values = values
         self._guard = guard
@@ -122,13 +126,14 @@ class ToolCalls:
                     call = Declined(call)
             yield call
 
-    def interface(
+    async def interface(
         self, invocation: Invocation, found: FoundTool, run: RunInputs | None
     ) -> Interface | Failure:
         """The interface of an active tool, if the inputs fit it and are on chain."""
         try:
-            interface = self._interface(_active(found))
-            _checked(interface, _ports(invocation, run))
+            async with self._checks.turn(found.tool.id):
+                interface = self._interface(_active(found))
+                _checked(interface, _ports(invocation, run))
         except _NoCallError as error:
             return failure(error.reason, error.detail)
         return interface
@@ -150,7 +155,8 @@ class ToolCalls:
         deadline: float,
     ) -> ToolCall:
         tool = found.tool
-        interface = self._interface(found)
+        async with self._checks.turn(tool.id):
+            interface = self._interface(found)
         definition = interface.definition
         self._check_tool(tool, definition, invocation)
         ports = _ports(invocation, run)
@@ -163,7 +169,8 @@ class ToolCalls:
         except TimeoutError as error:
             detail = "this leader had no room for what the inputs fetch"
             raise _NoCallError(FailureReason.OVERLOADED, detail) from error
-        body = self._body(interface, ports, texts, signers=invocation.signers)
+        async with self._checks.turn(tool.id):
+            body = self._body(interface, ports, texts, signers=invocation.signers)
         if self._meta is not None:
             problem = await self._meta.problem(tool.id, found.version, definition)
             if problem:

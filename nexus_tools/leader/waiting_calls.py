@@ -61,7 +61,7 @@ class WaitingCalls:
         if isinstance(run, Failure):
             await self._calls.fail(found, run)
             return None
-        interface = self._tool_calls.interface(found.invocation, registered, run)
+        interface = await self._tool_calls.interface(found.invocation, registered, run)
         if isinstance(interface, Failure):
             if interface.reason is FailureReason.INPUT_INVALID:
                 await self._calls.fail(found, interface)
