@@ -208,6 +208,9 @@ def test_a_long_text_is_checked_beside_a_port_with_a_pattern(output_schema):
         ({"allOf": [{"minimum": 0}] * 100}, 10**4_000, "large integers"),
         ({"allOf": [{"multipleOf": 0.1}] * 100}, [1e300] * 10_000, "fractions"),
         ({"allOf": [{"uniqueItems": True}] * 50}, [i / 7 for i in range(50_000)], "comparisons"),
+        ({"items": {"anyOf": [{"const": i / 7} for i in range(20)]}}, [0.5] * 20_000, "constants"),
+        ({"items": {"enum": [i / 7 for i in range(20)]}}, [0.5] * 20_000, "enumerations"),
+        ({"items": {"allOf": [{"minimum": 0.25}] * 20}}, [0.5] * 20_000, "bounds"),
     ],
 )
 def test_work_beyond_the_limit_is_refused(for_port, schema, value, name):
@@ -215,6 +218,15 @@ def test_work_beyond_the_limit_is_refused(for_port, schema, value, name):
         schema = {"items": schema}
     _, found = _failures(for_port(schema).check_input, {"a": value})
     assert "too large or too deep" in found[0][1]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"enum": [i / 7 for i in range(20)]}, {"allOf": [{"minimum": 0.25}] * 20}, {"minimum": 1}],
+)
+def test_long_lists_of_numbers_are_checked(for_port, schema):
+    values = [5 / 7] * 5_000 if schema != {"minimum": 1} else [5] * 200_000
+    for_port({"items": schema}).check_input({"a": values})
 
 
 def test_counting_does_not_depend_on_values_seen_before(for_port):
