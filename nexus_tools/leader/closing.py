@@ -136,14 +136,12 @@ class Closing:
     @property
     def following_effort(self) -> int:
         """How much the chain computes when the execution takes the outcome."""
-        goes_on = self.continuation is not None and self.continuation.extent
-        return self.continuation.effort if self.continuation and goes_on else 0
+        return self._following.effort if self._following else 0
 
     @property
     def following_edges(self) -> int:
         """How many edges the execution may follow when it takes the outcome."""
-        goes_on = self.continuation is not None and self.continuation.extent
-        return self.continuation.edges if self.continuation and goes_on else 0
+        return self._following.edges if self._following else 0
 
     @property
     def units(self) -> int:
@@ -162,6 +160,11 @@ class Closing:
             + self.input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
             + (self.continuation.storage_mist if self.continuation else 0)
         )
+
+    @property
+    def _following(self) -> Continuation | None:
+        """The continuation, if a part of it goes into the transaction."""
+        return self.continuation if self.continuation and self.continuation.extent else None
 
     @property
     def _named(self) -> int:

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 import aiohttp
 
 from nexus_tools.leader.backoff import Backoff
-from nexus_tools.leader.checks import Checks
+from nexus_tools.leader.check_turns import CheckTurns
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.fair_share import FairShare
 from nexus_tools.leader.file_descriptors import allowed_calls
@@ -57,9 +57,9 @@ class Invoker:
         metrics: LeaderMetrics,
         *,
         traffic: SignedTraffic | None = None,
-        checks: Checks | None = None,
+        turns: CheckTurns | None = None,
     ) -> None:
-        self._checks = checks or Checks()
+        self._turns = turns or CheckTurns()
         self._config = config
         self._client = client
         self._traffic = traffic or SignedTraffic()
@@ -164,7 +164,7 @@ class Invoker:
             lane.missed(detail)
             return failure(FailureReason.TIMED_OUT, detail)
         lane.reached()
-        async with self._checks.turn(call.tool):
+        async with self._turns.of(call.tool):
             return self._judge(call, request, response)
 
     def _judge(self, call: ToolCall, request: Mapping[str, str], response: Response) -> _Sent:

@@ -12,7 +12,7 @@ from nexus_tools.leader.carried_workflows import CarriedWorkflows
 from nexus_tools.leader.carrier import Carrier
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.checks import Checks
+from nexus_tools.leader.check_turns import CheckTurns
 from nexus_tools.leader.closed_invocations import ClosedInvocations
 from nexus_tools.leader.closer import Closer
 from nexus_tools.leader.config import LeaderConfig
@@ -155,14 +155,14 @@ async def _calls(
     lifetime = config.meta_lifetime_ms / 1000
     now = asyncio.get_running_loop().time
     meta = MetaCheck(client, lifetime, now) if config.check_meta else None
-    checks = Checks()
+    turns = CheckTurns()
     basics = config, client, outcome_bytes, basis.metrics
-    invoker = Invoker(*basics, traffic=basis.traffic, checks=checks)
+    invoker = Invoker(*basics, traffic=basis.traffic, turns=turns)
     storages = await _storages(basis, stack, resolve)
     values = RemoteValues(storages, config, basis.metrics)
     tool_calls = ToolCalls(
         *(guard, config.max_request_bytes, meta, invoker.lanes, values),
-        checks=checks,
+        turns=turns,
         is_signing=basis.traffic.identity is not None,
     )
     attempts = Attempts(chain, workflows, RunResolver(chain.client, chain.deployment))

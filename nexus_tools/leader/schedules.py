@@ -188,7 +188,7 @@ class Schedules:
     async def _standing(self, named: NamedSchedule) -> ScheduleStanding | None:
         """How a schedule that names this leader stands; one that does not is forgotten.
 
-        None, too, if its cursor was reset while it was read: the event has another look planned.
+        Return None, too, if its cursor was reset while it was read: another look is planned then.
         """
         since = named.since
         try:

@@ -10,7 +10,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import FoundTool
-from nexus_tools.leader.checks import Checks
+from nexus_tools.leader.check_turns import CheckTurns
 from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.judgement import Declined, failure
 from nexus_tools.leader.meta_check import MetaCheck
@@ -75,10 +75,9 @@ _OF_LEADER = (FailureReason.REFUSED, FailureReason.OVERLOADED)
 class ToolCalls:
     """Makes tool calls: checks the tool, the URL and the inputs.
 
-    `checks` gives turns to checks of values, and `meta` is None if `/meta` is not to be asked.
+    `turns` lets the checks of values take turns, and without `meta` no tool is asked for `/meta`.
     `lanes` hear of URLs that are refused; `values` are those outside the chain. A leader that does
-    not sign its calls, as `is_signing` says, can have no answer that the tool signs for it: it
-    calls no tool whose answers have to be.
+    not sign its calls (`is_signing`) calls no tool whose answers have to be signed for it.
     """
 
     def __init__(
@@ -89,10 +88,10 @@ class ToolCalls:
         lanes: ToolLanes,
         values: RemoteValues,
         *,
-        checks: Checks,
+        turns: CheckTurns,
         is_signing: bool,
     ) -> None:
-        self._checks = checks
+        self._turns = turns
         self._lanes = lanes
         self._values = values
         self._guard = guard
@@ -131,7 +130,7 @@ class ToolCalls:
     ) -> Interface | Failure:
         """The interface of an active tool, if the inputs fit it and are on chain."""
         try:
-            async with self._checks.turn(found.tool.id):
+            async with self._turns.of(found.tool.id):
                 interface = self._interface(_active(found))
                 _checked(interface, _ports(invocation, run))
         except _NoCallError as error:
@@ -155,7 +154,7 @@ class ToolCalls:
         deadline: float,
     ) -> ToolCall:
         tool = found.tool
-        async with self._checks.turn(tool.id):
+        async with self._turns.of(tool.id):
             interface = self._interface(found)
         definition = interface.definition
         self._check_tool(tool, definition, invocation)
@@ -169,7 +168,7 @@ class ToolCalls:
         except TimeoutError as error:
             detail = "this leader had no room for what the inputs fetch"
             raise _NoCallError(FailureReason.OVERLOADED, detail) from error
-        async with self._checks.turn(tool.id):
+        async with self._turns.of(tool.id):
             body = self._body(interface, ports, texts, signers=invocation.signers)
         if self._meta is not None:
             problem = await self._meta.problem(tool.id, found.version, definition)

@@ -274,7 +274,7 @@ class RuledKeeping:
         self.paid.append(KeeperPaid())
         self.ended, paid = [], self.paid[-1]
         for position, number in enumerate(numbers):
-            # An object that a transaction shares is no input of the same transaction.
+            # A transaction cannot collect an execution that it shares itself.
             if number not in numbers[:position]:
                 self._collect(number)
             paid.others += not self.schedules[number].trigger(place, cursor, paid)

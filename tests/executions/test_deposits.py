@@ -93,7 +93,7 @@ def exact(execution):
 
 
 def step_mist(command):
-    """What advancing pays: 1 050 gas units, and the 1 500 bytes of records."""
+    """The fee of `advance`: 1 050 gas units, and the 1 500 bytes of records."""
     return 1_200_000 if command.command == "advance" else 0
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import FoundTool
-from nexus_tools.leader.checks import Checks
+from nexus_tools.leader.check_turns import CheckTurns
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.judgement import Declined
 from nexus_tools.leader.metrics import LeaderMetrics
@@ -74,7 +74,7 @@ def new_calls(max_request_bytes, meta, *, is_signing=True, storages=None):
     config = LeaderConfig(journal="journal.sqlite")
     lanes = ToolLanes(config, lambda: 0.0)
     values = RemoteValues(storages or {}, config, LeaderMetrics())
-    named = {"checks": Checks(), "is_signing": is_signing}
+    named = {"turns": CheckTurns(), "is_signing": is_signing}
     return ToolCalls(AddressGuard(), max_request_bytes, meta, lanes, values, **named)
 
 

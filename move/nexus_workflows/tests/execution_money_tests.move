@@ -351,7 +351,7 @@ fun funds_for_two_iterations_cover_reading_too() {
     let enough = stage.begin(terms().with_funds(spent_mist + 2 * ITERATION_MIST));
     stage.split_list(enough);
     assert_eq!(stage.request_iterations(enough, 32), 2);
-    // Less than one: the owner is told.
+    // The funds do not cover one iteration.
     let lacking = stage.begin(terms().with_funds(spent_mist + ITERATION_MIST - 1));
     stage.split_list(lacking);
     stage.execution_tx!(LEE, lacking, |execution, dag, tool, leader, clock, ctx| {

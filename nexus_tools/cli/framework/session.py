@@ -146,16 +146,15 @@ class Session:
         except UnreachableError as error:
             if error.code != "node_unreachable" or not self.settings.lacks_localnet(network.name):
                 raise
+            start = f"`{start_command(network.endpoint().port)}` starts one"
             raise UnreachableError(
                 "node_unreachable",
                 f"no localnet of yours is running, and no node responds at {network.url}",
-                hint=self._lacking(network)
-                if signing
-                else f"`{start_command(network.endpoint().port)}` starts one",
+                hint=self._lacking(network) if signing else start,
             ) from error
 
     def _lacking(self, network: "Network") -> str:
-        """Tell what a key needs to pay: a network that runs, and SUI."""
+        """Return the commands that give a key a network and SUI."""
         steps = []
         if self.settings.lacks_localnet(network.name):
             steps.append(f"`{start_command(network.endpoint().port)}` starts a localnet")

@@ -8,7 +8,7 @@ from nexus_tools.errors import UnreachableError
 from nexus_tools.running_localnet import start_command
 
 _TYPED = len("0x") + 8
-"""An address of at most so many characters was typed: it did not lose a digit of its 64."""
+"""The most characters of a typed address. A longer one may be a copy that lost a digit."""
 
 
 @click.command()

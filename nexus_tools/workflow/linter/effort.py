@@ -24,9 +24,9 @@ def effort(document: Document) -> Iterator[Violation]:
 
 
 def _is_small(document: Document) -> bool:
-    """Whether no step can be above the limit, which is seen without a plan: the usual case.
+    """Return whether no step can be above the limit, without the cost of a plan.
 
-    No edge opens anything, and all edges of a variant lead to vertices with few ports.
+    This holds if all edges are normal, a variant has few of them, and vertices have few ports.
     """
     if any(edge.kind is not EdgeKind.NORMAL for edge in document.edges):
         return False
@@ -34,7 +34,7 @@ def _is_small(document: Document) -> bool:
     into = Counter(edge.target.vertex for edge in document.edges)
     given = Counter(default.target.vertex for default in document.defaults)
     entries = {vertex.name: len(vertex.entry_ports) for vertex in document.vertices}
-    # Each edge, entry port and default value has a port of its own at most, and each edge a source.
+    # A vertex has at most one port for each edge to it, entry port and default value.
     ports = max(
         (count + given[name] + entries.get(name, 0) for name, count in into.items()), default=0
     )

@@ -1,4 +1,4 @@
-"""Checks of values against schemas, in turns: costly ones take half of the Leader's time at most.
+"""Turns for checks of values against schemas, so that costly ones take half of the time at most.
 
 A check runs in the event loop, which does nothing else meanwhile. The author of a tool decides how
 long one takes, up to the limit of `InterfaceValidator`, and requesters decide how many there are.
@@ -16,11 +16,11 @@ _COSTLY_S = 0.01
 """A check that takes less is not worth a pause."""
 
 
-class Checks:
-    """Lets one check run at a time, and each tool in its turn.
+class CheckTurns:
+    """Lets one check run at a time, the tools in turn.
 
-    After a costly check the next one waits for as long as that one took, so that everything else
-    goes on. `now` returns seconds.
+    After a costly check, the next one waits for as long as that check took. Everything else goes on
+    meanwhile. `now` returns seconds.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -29,8 +29,8 @@ class Checks:
         self._next_at = 0.0
 
     @asynccontextmanager
-    async def turn(self, tool: Address) -> AsyncIterator[None]:
-        """Wait for the turn of a tool, and check its values within the context."""
+    async def of(self, tool: Address) -> AsyncIterator[None]:
+        """Wait for the turn of a tool, which ends with the context."""
         async with self._share.slot(tool):
             began = self._now()
             if began < self._next_at:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from nexus_tools.leader.checks import Checks
+from nexus_tools.leader.check_turns import CheckTurns
 from nexus_tools.sui.address import Address
 
 pytestmark = pytest.mark.anyio
@@ -13,16 +13,16 @@ COSTLY, HONEST = Address.of(1), Address.of(2)
 
 
 async def checked(number, *, seconds):
-    """The tools whose checks ran, in order: so many of a costly one, and then one of another.
+    """Return the tools in the order of their checks: a number of costly ones, and an honest one.
 
-    Each check of the costly tool takes so long by the clock of the checks.
+    Each check of the costly tool takes these seconds.
     """
     now, order = 0.0, []
-    checks = Checks(lambda: now)
+    turns = CheckTurns(lambda: now)
 
     async def check(tool, lasts):
         nonlocal now
-        async with checks.turn(tool):
+        async with turns.of(tool):
             order.append(tool)
             now += lasts
 
@@ -45,10 +45,10 @@ async def test_checks_that_cost_little_run_in_their_order():
 
 async def test_next_check_waits_for_as_long_as_a_costly_one_took():
     now = 0.0
-    checks = Checks(lambda: now)
-    async with checks.turn(COSTLY):
+    turns = CheckTurns(lambda: now)
+    async with turns.of(COSTLY):
         now += 3_600
-    waiting = asyncio.create_task(_pass(checks))
+    waiting = asyncio.create_task(_pass(turns))
     for _ in range(100):
         await asyncio.sleep(0)
     assert not waiting.done()
@@ -56,16 +56,16 @@ async def test_next_check_waits_for_as_long_as_a_costly_one_took():
 
 
 async def test_turn_that_is_cancelled_keeps_nobody_waiting():
-    checks = Checks()
-    async with checks.turn(COSTLY):
-        waiting = asyncio.create_task(_pass(checks))
+    turns = CheckTurns()
+    async with turns.of(COSTLY):
+        waiting = asyncio.create_task(_pass(turns))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-    await _pass(checks)
+    await _pass(turns)
 
 
-async def _pass(checks):
-    async with checks.turn(COSTLY):
+async def _pass(turns):
+    async with turns.of(COSTLY):
         pass
