@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from nexus_tools.toolkit import Call, Variant, tool
+from nexus_tools.tool_server import Call, Variant, tool
 
 
 class Quotient(Variant, name="ok"):

@@ -8,21 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from nexus_tools.arguments import checks_arguments
-from nexus_tools.client import (
-    Cursor,
-    EventRecord,
-    KeyPair,
-    Network,
-    Signer,
-    SuiClient,
-    follow_events,
-    request_sui,
-)
-from nexus_tools.directories import cache_directory
-from nexus_tools.errors import NotNowError, UsageError
-from nexus_tools.network_selection import Where, Who, select_network
-from nexus_tools.package import (
+from nexus_tools.contracts import (
     Deployment,
     LockDeployment,
     Publisher,
@@ -31,8 +17,9 @@ from nexus_tools.package import (
     event_filter,
     parse_event,
 )
-from nexus_tools.package.move.leader import Leader as RegisteredLeader
-from nexus_tools.package.move.tool import Tool
+from nexus_tools.contracts.move_bindings.leader import Leader as RegisteredLeader
+from nexus_tools.contracts.move_bindings.tool import Tool
+from nexus_tools.errors import NotNowError, UsageError
 from nexus_tools.registry import (
     Asks,
     Executions,
@@ -45,14 +32,20 @@ from nexus_tools.registry import (
     ToolRegistry,
     Workflows,
 )
-from nexus_tools.settings import Settings
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import Digest
+from nexus_tools.settings.directories import cache_directory
+from nexus_tools.settings.network_selection import Where, Who, select_network
+from nexus_tools.settings.settings import Settings
+from nexus_tools.sui.client import Cursor, EventRecord, SuiClient, follow_events, request_sui
+from nexus_tools.sui.keystore import KeyPair, Signer
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
 from nexus_tools.tool import Answer, Failure, InterfaceValidator, ToolFqn
 
 if TYPE_CHECKING:
-    from nexus_tools.domain_proof import Proof
     from nexus_tools.leader import Fetch, Leader
+    from nexus_tools.registry.domain_proof import Proof
 
 Event = TypeVar("Event", bound=RegistryEvent)
 
@@ -210,7 +203,7 @@ class Nexus:
     async def ask_domain(self, domain: str, owner: Address, *, fresh: bool = False) -> "Proof":
         """Whether a domain, as FQNs write it, lists an owner for this registry; as `proof`."""
         # Late: it brings an HTTP client.
-        from nexus_tools.domain_proof import asking_domains  # noqa: PLC0415
+        from nexus_tools.registry.domain_proof import asking_domains  # noqa: PLC0415
 
         async with asking_domains(Settings.load().cache_directory / "domains") as proofs:
             return await proofs.prove(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Self
 
-from nexus_tools.bytecode import (
+from nexus_tools.sui.bytecode import (
     Ability,
     CompiledModule,
     DatatypeHandle,

@@ -22,10 +22,8 @@ from execution_economics import (
     measure_executions,
 )
 from gas_costs import PRICE, PRICES, PROTOCOLS, Cost, cost_of
-from nexus_tools.client import KeyPair, Network, SuiClient, request_sui
-from nexus_tools.localnet import Localnet, Origin
-from nexus_tools.package import Deployment, Publisher, load_package, ports_of
-from nexus_tools.package.move.leader_registry import LeaderSettings
+from nexus_tools.contracts import Deployment, Publisher, load_package, ports_of
+from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
 from nexus_tools.registry import (
     DEFAULT_OUTCOME_BYTES,
     Invocations,
@@ -36,8 +34,12 @@ from nexus_tools.registry import (
     add_request,
     quote_mist,
 )
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import SuiClient, request_sui
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.localnet import Localnet, Origin
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import (
     Answer,
     Failure,
@@ -47,7 +49,7 @@ from nexus_tools.tool import (
     ToolDefinition,
     outcome_bytes,
 )
-from nexus_tools.tool.signed_outcome import outcome_message
+from nexus_tools.tool.signing.signed_outcome import outcome_message
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 SIGNED_BATCHES = (1, 16, 32, 64)

@@ -9,12 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from gas_costs import PRICES, Cost, cost_of
-from nexus_tools.client import KeyPair, Network, SuiClient, request_sui
-from nexus_tools.localnet import Localnet, Origin
-from nexus_tools.localnet.genesis import system_state
-from nexus_tools.package import PackageClient, Publisher, Sent, parse_event
-from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.package.move.workflows.timing import Plan, Timing
+from nexus_tools.contracts import PackageClient, Publisher, Sent, parse_event
+from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
+from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.registry import (
     Executions,
     Foresight,
@@ -29,8 +26,13 @@ from nexus_tools.registry import (
     add_outcome,
     closed_with,
 )
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import SuiClient, request_sui
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.localnet import Localnet, Origin
+from nexus_tools.sui.localnet.genesis import system_state
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, ToolDefinition
 from nexus_tools.workflow import (
     DIALECT,

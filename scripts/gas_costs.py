@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nexus_tools.package import Sent
+from nexus_tools.contracts import Sent
 
 PRICE = 1_000
 """The reference gas price of a localnet, in MIST."""

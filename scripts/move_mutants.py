@@ -16,10 +16,10 @@ from itertools import groupby, zip_longest
 from msgspec.structs import replace
 
 from move_mutation import Mutant, mutants_of
-from nexus_tools.bytecode import deserialize_published
 from nexus_tools.errors import ValidationError
-from nexus_tools.localnet.compiler import MoveBuilder, PackageSources
-from nexus_tools.localnet.move_test import (
+from nexus_tools.sui.bytecode import deserialize_published
+from nexus_tools.sui.localnet.compiler import MoveBuilder, PackageSources
+from nexus_tools.sui.localnet.move_test import (
     GAS_LIMIT,
     ModuleCoverage,
     MoveTest,
@@ -31,8 +31,11 @@ from nexus_tools.localnet.move_test import (
     build_tests,
     summary_line,
 )
-from nexus_tools.localnet.move_test.compilation import compile_for_tests, read_test_sources
-from nexus_tools.sui.address import ZERO
+from nexus_tools.sui.localnet.move_test.compilation.compilation import (
+    compile_for_tests,
+    read_test_sources,
+)
+from nexus_tools.sui.types.address import ZERO
 
 SURVIVORS_MAX = 0.03
 """The share of the mutants that compile of which tests may miss a change."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
 
-from nexus_tools.move_source import (
+from nexus_tools.sui.move_source import (
     SourceFunction,
     SourceModule,
     Token,

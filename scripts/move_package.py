@@ -9,10 +9,11 @@ from functools import cache, partial
 from pathlib import Path
 
 from move_mutants import SURVIVORS_MAX, Fate, MutantExaminer, chosen, in_words, survival
-from nexus_tools.bindings.generator import PackageSource, generate, write_bindings
-from nexus_tools.bytecode import deserialize
+from nexus_tools.contracts.views import BASES
 from nexus_tools.errors import NexusError
-from nexus_tools.localnet.compiler import (
+from nexus_tools.sui.bindings.generator import PackageSource, generate, write_bindings
+from nexus_tools.sui.bytecode import deserialize
+from nexus_tools.sui.localnet.compiler import (
     COMPILER_VERSION,
     CompiledPackage,
     MoveBuilder,
@@ -22,8 +23,8 @@ from nexus_tools.localnet.compiler import (
     read_package,
     sources_digest,
 )
-from nexus_tools.localnet.framework import load_framework
-from nexus_tools.localnet.move_test import (
+from nexus_tools.sui.localnet.framework import load_framework
+from nexus_tools.sui.localnet.move_test import (
     MoveTestRunner,
     Verdict,
     build_dependencies,
@@ -34,10 +35,9 @@ from nexus_tools.localnet.move_test import (
     failure_lines,
     summary_line,
 )
-from nexus_tools.package.views import BASES
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ROOT / "nexus_tools" / "package"
+OURS = ROOT / "nexus_tools" / "contracts"
 BUILDER = ROOT / ".cache" / "sui-move-builder"
 NATIVE_CODE = ROOT / ".cache" / "wasmtime"
 
@@ -71,7 +71,7 @@ class OurPackage:
     @property
     def bindings(self) -> Path:
         """Where Python's view of it is."""
-        return self.home / "move"
+        return self.home / "move_bindings"
 
 
 _TOOLS = OurPackage("nexus_tools", OURS, BASES)

@@ -1,4 +1,4 @@
-"""Writes PACKAGE.md, the README for package indexes: `python scripts/package_page.py`.
+"""Write PACKAGE.md, the README for package indexes: `python scripts/package_page.py`.
 
 An index shows the page without the repository, so relative links and pictures would be broken.
 """
@@ -11,7 +11,8 @@ PAGE = ROOT / "PACKAGE.md"
 
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)\n*")
 _RELATIVE_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
-_OF_THE_REPOSITORY = ("The tree", "Development")
+_OF_THE_REPOSITORY = ("Development",)
+_CHECKOUT = re.compile(r"In a checkout, .*\Z", re.DOTALL)
 _NOTE = (
     "\nThe source distribution has the documents in `docs` and the examples in `examples`."
     " `scripts/docs` builds the site.\n"
@@ -19,9 +20,10 @@ _NOTE = (
 
 
 def description() -> str:
-    """Return the README without links into the repository, and without its sections on that."""
+    """Return the README without links into the repository and without text about checkouts."""
     head, *sections = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## ")
-    kept = [each for each in sections if not each.startswith(_OF_THE_REPOSITORY)]
+    kept = [section for section in sections if not section.startswith(_OF_THE_REPOSITORY)]
+    head = _CHECKOUT.sub("", head)
     text = _PICTURE.sub("", "\n## ".join((head, *kept)))
     return _RELATIVE_LINK.sub(r"\1", text) + _NOTE
 

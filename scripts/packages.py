@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from functools import cache
 
-from nexus_tools.bytecode import CompiledModule, deserialize
-from nexus_tools.localnet.framework import load_framework
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, Address
-from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
+from nexus_tools.sui.bytecode import CompiledModule, deserialize
+from nexus_tools.sui.localnet.framework import load_framework
+from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, Address
+from nexus_tools.sui.types.object import Linkage, MovePackage, TypeOrigin
 
 FRAMEWORK = {MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM}
 

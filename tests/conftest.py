@@ -20,7 +20,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import settings
 
-from nexus_tools.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.tool import ToolDefinition
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache"
@@ -75,7 +76,7 @@ async def serve_app():
 @pytest.fixture(scope="session")
 def compiler_cache():
     """The folder in which `scripts/move build` has put the Move compiler."""
-    from nexus_tools.localnet.compiler import WASM_PATH
+    from nexus_tools.sui.localnet.compiler import WASM_PATH
 
     if not (CACHE / "sui-move-builder" / "dist" / WASM_PATH).is_file():
         pytest.skip("the Move compiler is not installed: scripts/move build fetches it")
@@ -110,7 +111,7 @@ def _lend_compiler(folder):
 @pytest.fixture(scope="session")
 def move_builder(compiler_cache):
     """The Move compiler."""
-    from nexus_tools.localnet.compiler import MoveBuilder
+    from nexus_tools.sui.localnet.compiler import MoveBuilder
 
     return MoveBuilder(compiler_cache / "sui-move-builder" / "dist", compiler_cache / "wasmtime")
 
@@ -121,9 +122,9 @@ def linked(move_builder):
 
     It is compiled once: ids of the deployment are put in the place of one that stands for them.
     """
-    from nexus_tools.bytecode import with_addresses
-    from nexus_tools.localnet.compiler import build_to_publish
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.bytecode import with_addresses
+    from nexus_tools.sui.localnet.compiler import build_to_publish
+    from nexus_tools.sui.types.address import Address
 
     stands_for_ours = Address.of(0x70015)
     published = {"nexus_tools": bytes(stands_for_ours)}
@@ -144,8 +145,8 @@ def linked(move_builder):
 @pytest.fixture(scope="session")
 def deploy(session_localnet):
     """Publishes our package with a key, which gets 1 000 SUI first; gives the deployment."""
-    from nexus_tools.client import SuiClient
-    from nexus_tools.package import Publisher
+    from nexus_tools.contracts import Publisher
+    from nexus_tools.sui.client import SuiClient
 
     async def publish(admin):
         async with SuiClient(session_localnet.network, admin) as client:
@@ -160,9 +161,9 @@ def deploy(session_localnet):
 
 def _compiled(builder, module, before, after):
     """The package with one change of the source of one module."""
-    from nexus_tools.localnet.compiler import read_sources
-    from nexus_tools.package import load_package
-    from nexus_tools.sui.address import Address
+    from nexus_tools.contracts import load_package
+    from nexus_tools.sui.localnet.compiler import read_sources
+    from nexus_tools.sui.types.address import Address
 
     sources = dict(read_sources(MOVE_PACKAGE))
     path = f"sources/{module}.move"
@@ -211,14 +212,14 @@ class Chain:
     deployment: object
 
     def client(self, name):
-        from nexus_tools.client import Patience, SuiClient
+        from nexus_tools.sui.client import Patience, SuiClient
 
         quick = Patience(first_pause_s=0.001, longest_pause_s=0.01)
         return SuiClient(self.net.network, _key_of(name), patience=quick)
 
 
 def _key_of(name):
-    from nexus_tools.client import KeyPair
+    from nexus_tools.sui.keystore import KeyPair
 
     return KeyPair.from_bytes(b"\0" + bytes([11 + PEOPLE.index(name)] * 32))
 
@@ -281,7 +282,6 @@ async def priced_tool(owner, chain, define, active_leader):
 @pytest.fixture
 def define():
     """Definitions of tools that differ in what a test says."""
-    from nexus_tools.tool import ToolDefinition
 
     def define(fqn="xyz.example.math.add@1", **fields):
         document = {
@@ -324,7 +324,7 @@ def define():
 
 SUI_ADDRESS = "0xa2d14fad60c56049ecf75246a481934691214ce413e6a8ae2fe6834c173a6133"
 SUI_ENTRY = (
-    "AN0JMHpDum3BhrVwnkylH0/HGRHBQ/fO/8+MYOawO8j6"  # its key, as in tests/client/test_wallet
+    "AN0JMHpDum3BhrVwnkylH0/HGRHBQ/fO/8+MYOawO8j6"  # its key, as in tests/sui/client/test_wallet
 )
 CLIENT_YAML = """---
 keystore:
@@ -399,8 +399,9 @@ class Internet:
     @asynccontextmanager
     async def asking(self, folder=None, **options):
         """In place of `asking_domains`."""
-        from nexus_tools.domain_proof import DomainProofs
-        from nexus_tools.leader import AddressGuard, guarded_client
+        from nexus_tools.http import AddressGuard
+        from nexus_tools.http.guarded_client import guarded_client
+        from nexus_tools.registry.domain_proof import DomainProofs
 
         guard = AddressGuard(networks=(ip_network("127.0.0.0/8"),))
         tls = ssl.create_default_context(cafile=self.folder / "certificate.pem")

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from nexus_tools.cli.app import app
-from nexus_tools.environment import LEADER_PREFIX
 from nexus_tools.leader import LeaderConfig
+from nexus_tools.settings.environment import LEADER_PREFIX
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()

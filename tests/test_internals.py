@@ -3,11 +3,11 @@
 import pytest
 
 from documents import Page
-from nexus_tools.bytecode import deserialize
-from nexus_tools.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
-from nexus_tools.localnet.vm import Context, Machine, Meter, borrow
-from nexus_tools.sui.address import ZERO
-from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.bytecode import deserialize
+from nexus_tools.sui.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
+from nexus_tools.sui.localnet.vm import Context, Machine, Meter, borrow
+from nexus_tools.sui.types.address import ZERO
+from nexus_tools.sui.types.digest import Digest
 from packages import framework_packages, package_of
 
 FUNCTION = Page.read("docs/concepts/internals.md").section(

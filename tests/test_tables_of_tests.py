@@ -16,12 +16,12 @@ TABLES = {
     "bridges/nora": ("bridges", 25),
     "bridges/hyperpocket": ("bridges", 35),
     "bridges/mcp": ("bridges", 45),
-    "mcp-server": ("lending", 15),
-    "export": ("lending", 25),
-    "export-unstract": ("lending", 20),
+    "mcp-server": ("mcp_server", 15),
+    "export": ("export", 25),
+    "export-unstract": ("export", 20),
 }
 HEADING = re.compile(r"^## (Term by term|Test by test)$", re.MULTILINE)
-NAMED = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
+NAMED = re.compile(r"`([\w/.]+\.py)::(test_\w+)`")
 
 
 def table_of(page):

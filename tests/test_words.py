@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 import pytest
 
-from nexus_tools.bytecode import deserialize
 from nexus_tools.cli.app import app
-from nexus_tools.package import load_package
+from nexus_tools.contracts import load_package
+from nexus_tools.sui.bytecode import deserialize
 
 ROOT = Path(__file__).parent.parent
 
@@ -194,7 +194,7 @@ def test_no_retired_word_is_on_chain(rule):
         deserialize(code).name: "; ".join(deserialize(code).identifiers)
         for code in (
             *load_package().modules,
-            *load_package("nexus_tools.package.workflows").modules,
+            *load_package("nexus_tools.contracts.workflows").modules,
         )
     }
     found = {module: hits for module, text in names.items() if (hits := rule.hits(text))}
@@ -236,11 +236,14 @@ def test_the_finder_reads_what_people_read():
     paths = {str(path) for path in sources()}
     assert {
         *("move/nexus_tools/sources/tool.move", "move/nexus_tools/tests/tool_tests.move"),
-        *("nexus_tools/registry/tool_registry.py", "nexus_tools/leader/closing.py"),
+        *(
+            "nexus_tools/registry/tools/tool_registry.py",
+            "nexus_tools/leader/closing/closing_batch.py",
+        ),
         *("nexus_tools/cli/leader/own.py", "README.md", "scripts/demo"),
         *("docs/reference/glossary.md", "docs/guides/export.md", "tests/bridges/mcp/test_http.py"),
-        "nexus_tools/localnet/node/node.py",
-        *("examples/tools.py", "nexus_tools/lending/export/unstract_template/src/main.py.template"),
+        "nexus_tools/sui/localnet/node/node.py",
+        *("examples/tools.py", "nexus_tools/export/unstract_template/src/main.py.template"),
     } <= paths
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from nexus_tools.errors import RefusedOnChainError
-from nexus_tools.sui.address import CLOCK
 from nexus_tools.sui.bcs import u64
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import CLOCK
 
 MINUTE_MS = 60_000
 

@@ -6,9 +6,9 @@ The tools `ask` and `badge` are on chain: `docs/guides/on-chain-tools.md` regist
 import json
 from pathlib import Path
 
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolDefinition
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import Workflow, ask
 
 BADGE = Path(__file__).parents[1] / "on_chain" / "badge.json"

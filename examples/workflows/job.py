@@ -5,7 +5,7 @@ A Leader calls a tool for minutes at most; the waits are on chain, and may be da
 
 import time
 
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import Workflow, wait
 
 

@@ -8,7 +8,7 @@ import json
 import os
 from urllib.request import urlopen
 
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import Workflow
 
 # The first reference rates of the European Central Bank.

@@ -4,7 +4,7 @@ Serve the tool with `nexus-tools tool serve examples/workflows/root.py`; the oth
 `examples/tools.py`.
 """
 
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import Workflow
 
 

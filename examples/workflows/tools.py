@@ -8,7 +8,7 @@ from job import look, start
 from rates import convert, kept_rate, latest_rate
 from root import improve_root
 
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 
 __all__ = [
     "add_up",

@@ -17,7 +17,7 @@ from nexus_tools.bridges.sandbox import (
 )
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError, UsageError
 from nexus_tools.tool import DEFAULT_TIMEOUT_MS, Answer, FqnPatterns, ToolFqn, protocol
-from nexus_tools.toolkit import Health, NotReadyError, Tool
+from nexus_tools.tool_server import Health, NotReadyError, Tool
 
 Lifespan = Callable[[Collection[Tool]], AbstractAsyncContextManager[None]]
 """What has to live while tools are served; it is told which."""

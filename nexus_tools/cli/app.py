@@ -9,11 +9,11 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
-from nexus_tools import environment
-from nexus_tools.cli.extras import EXTRA_OF
-from nexus_tools.cli.framework import LazyGroup, plain, shared_options_last, usage_message
+from nexus_tools import __version__
+from nexus_tools.cli.framework import EXTRA_OF, LazyGroup, plain, shared_options_last, usage_message
 from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.version import __version__
+from nexus_tools.settings import environment
+from nexus_tools.sui.support.logs import refuses_colors
 
 GROUPS = {
     "tool": "Write, check, register, list, invoke and unregister tools.",
@@ -134,7 +134,7 @@ def _report(error: NexusError) -> int:
 
 def _color() -> bool | None:
     """No colors if the user wants none; else as click finds out."""
-    return False if environment.refuses_colors() else None
+    return False if refuses_colors() else None
 
 
 def _show_help(error: click.exceptions.NoArgsIsHelpError) -> int:

@@ -8,10 +8,10 @@ import click
 
 from nexus_tools.cli.framework import Choice, Session, complete_settings, local
 from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.found import Found
-from nexus_tools.settings import DEFAULT_TIMEOUT, Settings
-from nexus_tools.settings_file import KEYS
-from nexus_tools.units import parse_timeout
+from nexus_tools.settings.lookup import Found
+from nexus_tools.settings.settings import DEFAULT_TIMEOUT, Settings
+from nexus_tools.settings.settings_file import KEYS
+from nexus_tools.sui.support.units import parse_timeout
 
 
 @click.group()
@@ -23,7 +23,7 @@ def command() -> None:
 @local
 def show(session: Session) -> None:
     """Show the settings, and where they and what they name come from."""
-    from nexus_tools.client import MAX_GAS_PRICE_MIST
+    from nexus_tools.sui.network import MAX_GAS_PRICE_MIST
 
     settings = session.settings
     record = {

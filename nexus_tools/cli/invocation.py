@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, asked, carry_out, reads, report, writes
 from nexus_tools.errors import UsageError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.package.move.invocation import Invocation
+    from nexus_tools.contracts.move_bindings.invocation import Invocation
 
 _AT_ONCE = 100
 _COLUMNS = {
@@ -73,7 +73,7 @@ async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool)
     One that nobody closed in time is closed by that, and what was prepaid comes back. At most 100
     are deleted at once.
     """
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     if bool(invocation) == closed:
         raise UsageError("invocation_missing", "name the invocations to delete, or give --closed")

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_networks, local, plain, reads
 from nexus_tools.errors import NotFoundError
+from nexus_tools.sui.support import units
 
 
 @click.group()
@@ -92,8 +92,8 @@ async def transaction(session: Session, digest: str) -> None:
     Exits with 3 if the node does not show it. This does not prove that it was not executed: a node
     may show it later, or lie. Ask another node for a large amount.
     """
-    from nexus_tools.sui.digest import Digest
-    from nexus_tools.sui.execution_status import Success
+    from nexus_tools.sui.types.digest import Digest
+    from nexus_tools.sui.types.execution_status import Success
 
     wanted = Digest.parse(digest)
     async with session.client() as client:

@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
-from nexus_tools.cli.collateral import (
+from nexus_tools.cli.framework import Output, Session, reads
+from nexus_tools.cli.leader.funds import Shortage, shortages
+from nexus_tools.cli.shared.collateral import (
     Suspension,
     collateral_document,
     collateral_in_words,
     suspensions,
 )
-from nexus_tools.cli.framework import Output, Session, reads
-from nexus_tools.cli.leader.funds import Shortage, shortages
-from nexus_tools.cli.offer import offers_to
+from nexus_tools.cli.shared.offer import offers_to
 from nexus_tools.errors import NotFoundError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
+    from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.nexus import Nexus
-    from nexus_tools.package.move.tool import Tool
     from nexus_tools.registry import Step
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
 _LAST = 5
 _FIRST_SUI = "`nexus-tools localnet faucet` gives you SUI on networks that have a faucet"
@@ -168,7 +168,7 @@ def _claiming(claims: Sequence[str]) -> str | None:
 
 
 async def _tools(tools: "Sequence[Tool]", now_ms: int) -> list[dict[str, Any]]:
-    from nexus_tools.cli.tool_health import healths
+    from nexus_tools.cli.shared.tool_health import healths
 
     active = [tool for tool in tools if tool.is_active]
     health = dict(zip((tool.fqn for tool in active), await healths(active), strict=True))

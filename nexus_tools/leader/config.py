@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pydantic
 from pydantic import Field, field_validator
 
-from nexus_tools.environment import LEADER_PREFIX, read
 from nexus_tools.errors import UsageError
+from nexus_tools.settings.environment import LEADER_PREFIX, read
 
 MIB = 1024 * 1024
 

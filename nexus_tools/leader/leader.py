@@ -5,29 +5,30 @@ from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
-from nexus_tools.client import WENT_BACK, Cursor, Signer, SuiClient
+from nexus_tools.contracts import Deployment
 from nexus_tools.errors import NexusError, UnreachableError
-from nexus_tools.leader.chain import Chain
-from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.closing import floor_mist
+from nexus_tools.http.guarded_client import Resolve
+from nexus_tools.leader.assembly import Basis, Parts, assemble
+from nexus_tools.leader.chain.chain import Chain
+from nexus_tools.leader.chain.clock import ChainClock
+from nexus_tools.leader.closing.closing_batch import floor_mist
+from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts
+from nexus_tools.leader.closing.step_costs import cost_mist
+from nexus_tools.leader.closing.worker_balances import Money
+from nexus_tools.leader.closing.workers import Workers
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.execution_accounts import ExecutionAccounts
-from nexus_tools.leader.health import health_app, serve_health
-from nexus_tools.leader.heartbeat import Heartbeat
-from nexus_tools.leader.http_client import Resolve
-from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.dispatch.remote_values import Fetch
+from nexus_tools.leader.dispatch.request_signing import SignedTraffic
+from nexus_tools.leader.health.health_server import health_app, serve_health
+from nexus_tools.leader.health.heartbeat import Heartbeat
+from nexus_tools.leader.intake.readiness import Readiness
+from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.money import Money
-from nexus_tools.leader.parts import Basis, Parts, assemble
-from nexus_tools.leader.readiness import Readiness
-from nexus_tools.leader.remote_values import Fetch
-from nexus_tools.leader.signed_traffic import SignedTraffic
-from nexus_tools.leader.step_costs import cost_mist
-from nexus_tools.leader.workers import Workers
-from nexus_tools.logs import get_logger
-from nexus_tools.package import Deployment
 from nexus_tools.registry import MAX_ITERATIONS, RequestIterations
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import WENT_BACK, Cursor, SuiClient
+from nexus_tools.sui.keystore import Signer
+from nexus_tools.sui.support.logs import get_logger
+from nexus_tools.sui.types.address import Address
 
 _log = get_logger("nexus_tools.leader")
 

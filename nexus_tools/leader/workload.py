@@ -3,15 +3,15 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 
-from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.carrier import Carrier
-from nexus_tools.leader.closed_invocations import ClosedInvocations
-from nexus_tools.leader.closing_queue import ClosingQueue
-from nexus_tools.leader.end import Closed, End
-from nexus_tools.leader.journal import Entry, Stage
+from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.chain.closure import Closed, End
+from nexus_tools.leader.closing.closing_queue import ClosingQueue
+from nexus_tools.leader.dispatcher import Carrier
+from nexus_tools.leader.intake.closure_log import ClosedInvocations
+from nexus_tools.leader.journal.journal import Entry, Stage
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.logs import get_logger
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.support.logs import get_logger
+from nexus_tools.sui.types.address import Address
 
 _log = get_logger("nexus_tools.leader")
 

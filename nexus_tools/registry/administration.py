@@ -1,10 +1,10 @@
 """The administration of a deployment: whose it is, and how it is passed on."""
 
-from nexus_tools.arguments import checks_arguments
-from nexus_tools.package import PackageClient, Sent, require_admin
-from nexus_tools.package.move import admin as calls
-from nexus_tools.package.move.admin import Admin
-from nexus_tools.sui.address import Address
+from nexus_tools.contracts import PackageClient, Sent, require_admin
+from nexus_tools.contracts.move_bindings import admin as calls
+from nexus_tools.contracts.move_bindings.admin import Admin
+from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.types.address import Address
 
 
 @checks_arguments

@@ -1,29 +1,9 @@
-"""What Sui is: addresses, types, transactions, effects, objects and their binary forms."""
+"""A library for Sui: types, bytecode, Move sources, a client, keys, bindings, and a localnet.
 
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.bcs import BcsError, Codec
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.effects import TransactionEffects
-from nexus_tools.sui.event import Event
-from nexus_tools.sui.object import Object
-from nexus_tools.sui.signature import SignatureScheme, UserSignature
-from nexus_tools.sui.transaction import TransactionData
-from nexus_tools.sui.type_tag import StructTag, TypeTag, parse_type_tag
+It imports nothing else of `nexus_tools`. Begin with `client/sui_client.py` to talk to a node, with
+`localnet/localnet.py` to be one, or with `types/` for the data that both exchange.
+"""
 
-__all__ = [
-    "Address",
-    "BcsError",
-    "Codec",
-    "Digest",
-    "Event",
-    "Object",
-    "SignatureScheme",
-    "StructTag",
-    "TransactionBuilder",
-    "TransactionData",
-    "TransactionEffects",
-    "TypeTag",
-    "UserSignature",
-    "parse_type_tag",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

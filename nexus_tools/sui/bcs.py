@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
-from nexus_tools.errors import ValidationError
-from nexus_tools.uleb128 import encoded_uleb128, write_uleb128
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.support.uleb128 import encoded_uleb128, write_uleb128
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)

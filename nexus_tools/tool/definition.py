@@ -11,7 +11,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.host import is_host
 from nexus_tools.tool.move_function import MAX_DAYS_FOR_ANYONE, MoveFunction
-from nexus_tools.tool.schema import check_input_schema, check_output_schema
+from nexus_tools.tool.schemas.schema import check_input_schema, check_output_schema
 from nexus_tools.tool.strict_json import canonical_json
 
 MAX_URL_BYTES = 2_048

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.sui.support.uleb128 import encoded_uleb128
 from nexus_tools.tool.outcome import Answer
-from nexus_tools.tool.schema import MAX_PORTS
+from nexus_tools.tool.schemas.schema import MAX_PORTS
 from nexus_tools.tool.strict_json import canonical_elements, canonical_json
-from nexus_tools.uleb128 import encoded_uleb128
 
 MAX_NAME_BYTES = 100
 """The longest name of a port, as `value::ports` has it."""

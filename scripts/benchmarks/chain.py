@@ -7,12 +7,14 @@ from pathlib import Path
 
 from benchmarks.processes import Process, home, nexus_tools, started
 from benchmarks.signed import COIN_MIST
-from nexus_tools.client import Coin, KeyPair, Network, SuiClient, request_sui
-from nexus_tools.package import Deployment, load_package, publish
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import ObjectReference
+from nexus_tools.contracts import Deployment, load_package, publish
+from nexus_tools.sui.client import Coin, SuiClient, request_sui
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.network import Network
 from nexus_tools.sui.signature import SignatureScheme
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.object import ObjectReference
 
 SUI = 1_000_000_000
 _COINS_PER_TRANSACTION = 200

@@ -16,9 +16,9 @@ import grpc.aio
 from benchmarks import chain, sender
 from benchmarks.figure import Figure, at_most
 from benchmarks.signed import signed, transfer
-from nexus_tools.client import Network
-from nexus_tools.sui.address import CLOCK
+from nexus_tools.sui.network import Network
 from nexus_tools.sui.rpc import load_messages
+from nexus_tools.sui.types.address import CLOCK
 
 TRANSFERS = 6_000
 OLDEST_S = 2.0

@@ -1,7 +1,7 @@
 """The Move packages of the benchmarks, compiled."""
 
 from benchmarks.processes import ROOT
-from nexus_tools.localnet.compiler import MoveBuilder, read_sources
+from nexus_tools.sui.localnet.compiler import MoveBuilder, read_sources
 
 
 def compiled(name: str) -> bytes:

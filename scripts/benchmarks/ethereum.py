@@ -18,16 +18,16 @@ from benchmarks.figure import Figure, at_least_of_peer, at_most, compared
 from benchmarks.processes import ROOT, SCRIPTS, Process, home, nexus_tools, started
 from benchmarks.rounds import interleaved
 from benchmarks.signed import COIN_MIST, Content, call_of, signed, transfer
-from nexus_tools.client import KeyPair
-from nexus_tools.localnet.ledger import ExecutedTransaction
-from nexus_tools.localnet.node import Node
-from nexus_tools.package import load_package, publish
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.execution_status import Success
-from nexus_tools.sui.object import AddressOwner, MovePackage, ObjectReference, Shared
+from nexus_tools.contracts import load_package, publish
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.localnet.ledger import ExecutedTransaction
+from nexus_tools.sui.localnet.node import Node
 from nexus_tools.sui.signature import SignatureScheme
-from nexus_tools.sui.transaction import SharedObject
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.execution_status import Success
+from nexus_tools.sui.types.object import AddressOwner, MovePackage, ObjectReference, Shared
+from nexus_tools.sui.types.transaction import SharedObject
 
 ROUNDS = 5
 EACH = 100

@@ -15,12 +15,12 @@ from benchmarks.chain import SUI
 from benchmarks.figure import Figure
 from benchmarks.flow_stage import PROTOCOL, Ends, FlowStage, flow_stage, text_of
 from benchmarks.flows import branches, line
-from nexus_tools.localnet.ledger import ExecutedTransaction
-from nexus_tools.localnet.node import Node
 from nexus_tools.registry import Executions, PublishedWorkflow
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.effects import GasCostSummary
+from nexus_tools.sui.localnet.ledger import ExecutedTransaction
+from nexus_tools.sui.localnet.node import Node
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.effects import GasCostSummary
 
 PROTOCOLS = (105, PROTOCOL)
 SIZES = {"100 B": 100, "10 KB": 10_000}

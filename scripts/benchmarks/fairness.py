@@ -12,19 +12,11 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.figure import Figure, at_most, compared
-from nexus_tools.embedded_server import embedded, listening_socket, url_of
-from nexus_tools.leader import (
-    LOOPBACK,
-    AddressGuard,
-    Invoker,
-    LeaderConfig,
-    LeaderMetrics,
-    SystemResolver,
-    ToolCall,
-    guarded_client,
-    make_room,
-)
-from nexus_tools.sui.address import Address
+from nexus_tools.http import AddressGuard, SystemResolver
+from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.http.guarded_client import guarded_client
+from nexus_tools.leader import LOOPBACK, Invoker, LeaderConfig, LeaderMetrics, ToolCall, make_room
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import InterfaceValidator, ToolDefinition, canonical_json, outcome_bytes
 
 SLOW_TOOLS = 10

@@ -23,10 +23,10 @@ from benchmarks.processes import started
 from benchmarks.proxy import Proxy
 from benchmarks.requests import request_many
 from benchmarks.stage import SERVE, TOOL, Stage
-from nexus_tools.client import SuiClient
-from nexus_tools.package import Deployment
+from nexus_tools.contracts import Deployment
 from nexus_tools.registry import Invocations, ToolRegistry
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.types.address import Address
 
 TARGET_S = 10
 _LIMIT_S = 60

@@ -12,11 +12,11 @@ from benchmarks.flows import ECHO
 from benchmarks.node import Node, node
 from benchmarks.processes import nexus_tools, started
 from benchmarks.stage import Stage
-from nexus_tools.client import EventRecord, SuiClient, follow_events
-from nexus_tools.package import Deployment, event_filter, parse_event
-from nexus_tools.package.move.workflows.execution import ExecutionEnded
+from nexus_tools.contracts import Deployment, event_filter, parse_event
+from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionEnded
 from nexus_tools.registry import LeaderRegistry, PublishedWorkflow, Workflows
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import EventRecord, SuiClient, follow_events
+from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import Document
 
 SERVE_FLOWS = nexus_tools("tool", "serve", "scripts/benchmarks/flow_tools.py", "--bind")

@@ -1,6 +1,6 @@
 """The tools of the workflows that are measured: each answers at once."""
 
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 
 
 class Text(Variant, name="ok"):

@@ -10,7 +10,7 @@ from typing import Any, Self
 import grpc
 import grpc.aio
 
-from nexus_tools.client import Network
+from nexus_tools.sui.network import Network
 from nexus_tools.sui.rpc import load_messages
 
 Failure = tuple[grpc.StatusCode, str, bool]

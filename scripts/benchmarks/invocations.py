@@ -20,16 +20,17 @@ from benchmarks import chain
 from benchmarks.figure import Figure, at_least, at_most
 from benchmarks.processes import Process, home, nexus_tools, run, started
 from benchmarks.requests import request_many
-from nexus_tools.client import EventRecord, Network, SuiClient, follow_events
-from nexus_tools.package import Deployment, event_filter, parse_event
-from nexus_tools.package.move.invocation import (
+from nexus_tools.contracts import Deployment, event_filter, parse_event
+from nexus_tools.contracts.move_bindings.invocation import (
     InvocationExpired,
     InvocationFailed,
     InvocationSettled,
 )
-from nexus_tools.package.move.tool import Tool
+from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.registry import ToolRegistry
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import EventRecord, SuiClient, follow_events
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
 
 TARGET_PER_S = 60

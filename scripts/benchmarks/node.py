@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from benchmarks.processes import Process, home, nexus_tools, started
-from nexus_tools.client import Network
+from nexus_tools.sui.network import Network
 
 
 class Node:

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nexus_tools.client import SuiClient
-from nexus_tools.package import Deployment, parse_event, ports_of
-from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.package.move.tool import Tool
+from nexus_tools.contracts import Deployment, parse_event, ports_of
+from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
+from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.registry import (
     DEFAULT_OUTCOME_BYTES,
     Invocations,
@@ -14,8 +13,9 @@ from nexus_tools.registry import (
     add_request,
     quote_mist,
 )
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
 
 
 async def request_many(

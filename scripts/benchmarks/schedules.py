@@ -15,12 +15,12 @@ from benchmarks.chain import SUI
 from benchmarks.figure import Figure
 from benchmarks.flow_stage import FlowStage, flow_stage, text_of
 from benchmarks.flows import line
-from nexus_tools.client import Cursor, EventRecord, follow_events
-from nexus_tools.package import event_filter, parse_event
-from nexus_tools.package.move.workflows.execution import ExecutionBegun
-from nexus_tools.package.move.workflows.schedule import ScheduleTriggered
-from nexus_tools.package.move.workflows.timing import Plan, Timing
+from nexus_tools.contracts import event_filter, parse_event
+from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionBegun
+from nexus_tools.contracts.move_bindings.workflows.schedule import ScheduleTriggered
+from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.registry import Schedules
+from nexus_tools.sui.client import Cursor, EventRecord, follow_events
 
 TIMES = 20
 # Not whole seconds: the planned times fall into all parts of the seconds of a clock.

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import grpc.aio
 
-from nexus_tools.client import Network
+from nexus_tools.sui.network import Network
 from nexus_tools.sui.rpc import Procedure, load_messages
 
 CONNECTIONS = 4

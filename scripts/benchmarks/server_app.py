@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from nexus_tools.tool import KnownKeys, SigningKey
-from nexus_tools.toolkit import Signatures, ToolServer, Variant, run, tool
+from nexus_tools.tool_server import Signatures, ToolServer, Variant, run, tool
 
 LEADER = "0x" + "a1" * 32
 MOST = 2**63
@@ -82,7 +82,7 @@ def serve_signed() -> None:
 
 
 def serve_bare() -> None:
-    """Serve with the settings of `nexus_tools.toolkit.run`."""
+    """Serve with the settings of `nexus_tools.tool_server.run`."""
     app = Starlette(routes=[Route("/invoke", bare_add, methods=["POST"])])
     config = uvicorn.Config(
         app, port=0, access_log=False, log_config=None, lifespan="on", server_header=False

@@ -5,12 +5,12 @@ So none waits for another.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from nexus_tools.client import KeyPair
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.expiration import NoExpiration
-from nexus_tools.sui.object import ObjectReference
-from nexus_tools.sui.transaction import GasData, SharedObject, TransactionData
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.expiration import NoExpiration
+from nexus_tools.sui.types.object import ObjectReference
+from nexus_tools.sui.types.transaction import GasData, SharedObject, TransactionData
 
 COIN_MIST = 20_000_000
 """What a coin has that pays for one of them."""

@@ -31,8 +31,8 @@ from nexus_tools.tool import (
     protocol,
     sign_request,
 )
-from nexus_tools.tool.http_signatures import content_digest
-from nexus_tools.tool.signing import COVERED
+from nexus_tools.tool.signing.http_signatures import content_digest
+from nexus_tools.tool.signing.signing import COVERED
 
 ROUNDS = 15
 REQUESTS = 60

@@ -7,9 +7,10 @@ from typing import Any
 
 from benchmarks.chain import SUI
 from benchmarks.processes import Process, home, nexus_tools, run
-from nexus_tools.client import Network, request_sui
-from nexus_tools.package import Deployment
-from nexus_tools.sui.address import Address
+from nexus_tools.contracts import Deployment
+from nexus_tools.sui.client import request_sui
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
 
 TOOL = ToolFqn.parse("xyz.example.math.divide@1")

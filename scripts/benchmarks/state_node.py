@@ -13,11 +13,11 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 from benchmarks.signed import signed, transfer
-from nexus_tools.client import KeyPair
-from nexus_tools.localnet.node import Node
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import AddressOwner
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.localnet.node import Node
 from nexus_tools.sui.signature import SignatureScheme
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.object import AddressOwner
 
 _OWNER = Address(b"\x0b" * 32)
 _COINS_PER_TRANSACTION = 200

@@ -20,16 +20,16 @@ from benchmarks.node import Node, free_port, node
 from benchmarks.requests import request_many
 from benchmarks.stage import NETWORK, SERVE, TOOL, Stage
 from benchmarks.weather import LEADERS, Service, all_lost_mist, register_leader, weather
-from nexus_tools.client import Cursor, EventRecord, Patience, SuiClient, follow_events
-from nexus_tools.package import Deployment, event_filter, parse_event
-from nexus_tools.package.move.invocation import (
+from nexus_tools.contracts import Deployment, event_filter, parse_event
+from nexus_tools.contracts.move_bindings.invocation import (
     InvocationExpired,
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
 )
 from nexus_tools.registry import ToolRegistry
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import Cursor, EventRecord, Patience, SuiClient, follow_events
+from nexus_tools.sui.types.address import Address
 
 INVOCATIONS = 1_000
 PER_REQUEST = 10

@@ -12,12 +12,14 @@ from benchmarks import chain, sender
 from benchmarks.compiled import compiled
 from benchmarks.figure import Figure, at_least, at_most
 from benchmarks.signed import Content, call_of, signed, transfer
-from nexus_tools.client import KeyPair, Network, SuiClient
 from nexus_tools.leader import LeaderConfig
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import ObjectReference
-from nexus_tools.sui.transaction import SharedObject
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK
+from nexus_tools.sui.types.object import ObjectReference
+from nexus_tools.sui.types.transaction import SharedObject
 from nexus_tools.tool import Answer
 
 TRANSFERS_PER_S = 1_000

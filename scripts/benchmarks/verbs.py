@@ -16,13 +16,14 @@ from benchmarks.figure import Figure, at_most
 from benchmarks.processes import Process
 from benchmarks.requests import request_many
 from benchmarks.signed import transfer
-from nexus_tools.client import Network, SuiClient
+from nexus_tools.contracts import Deployment
+from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.leader import LeaderConfig
-from nexus_tools.package import Deployment
-from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, ToolDefinition, ToolFqn
 
 TRANSFERS = 100

@@ -15,11 +15,11 @@ from benchmarks.compiled import compiled
 from benchmarks.figure import Figure, at_least, at_least_of_peer, compared
 from benchmarks.rounds import interleaved
 from genuine import Call, call_genuine
-from nexus_tools.bytecode import relocate
-from nexus_tools.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
-from nexus_tools.localnet.vm import Context, Machine, Meter, Reference
-from nexus_tools.sui.address import ZERO, Address
-from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.bytecode import relocate
+from nexus_tools.sui.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
+from nexus_tools.sui.localnet.vm import Context, Machine, Meter, Reference
+from nexus_tools.sui.types.address import ZERO, Address
+from nexus_tools.sui.types.digest import Digest
 from packages import framework_packages, package_of
 
 # How often each loop turns: the sandbox has 5 000 000 units of gas for a call.

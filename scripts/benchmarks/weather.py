@@ -14,7 +14,7 @@ from benchmarks.node import Node
 from benchmarks.processes import started
 from benchmarks.stage import Stage
 from fuzzing.money import lost_mist
-from nexus_tools.localnet import node as localnet_node
+from nexus_tools.sui.localnet import node as localnet_node
 
 LEADERS = ("ann", "bob", "eve")
 LEADER_DIES_EVERY_S = 3.0

@@ -22,30 +22,30 @@ from benchmarks.flows import ECHO, six
 from benchmarks.node import Node, free_port, node
 from benchmarks.stage import Stage
 from benchmarks.weather import LEADERS, Service, all_lost_mist, register_leader, weather
-from nexus_tools.client import (
-    Cursor,
-    EventRecord,
-    KeyPair,
-    Patience,
-    SuiClient,
-    follow_events,
-    past_events,
-)
-from nexus_tools.package import Deployment, PackageClient, event_filter, parse_event
-from nexus_tools.package.move.invocation import (
+from nexus_tools.contracts import Deployment, PackageClient, event_filter, parse_event
+from nexus_tools.contracts.move_bindings.invocation import (
     Invocation,
     InvocationExpired,
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
 )
-from nexus_tools.package.move.workflows.execution import (
+from nexus_tools.contracts.move_bindings.workflows.execution import (
     Execution,
     ExecutionAdvanced,
     ExecutionEnded,
 )
 from nexus_tools.registry import Executions, LeaderRegistry, Workflows
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import (
+    Cursor,
+    EventRecord,
+    Patience,
+    SuiClient,
+    follow_events,
+    past_events,
+)
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.types.address import Address
 
 EXECUTIONS = 200
 WORDS = 3

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 
 from differential import curves
 from differential.dynamic_fields import DynamicFields
-from nexus_tools.bytecode import Ability
-from nexus_tools.localnet.vm import Function, Machine, ReferenceType, Variant, substitute
-from nexus_tools.sui.address import SUI_FRAMEWORK, SUI_SYSTEM, Address
-from nexus_tools.sui.clock import CLOCK_TYPE
-from nexus_tools.sui.type_tag import (
+from nexus_tools.sui.bytecode import Ability
+from nexus_tools.sui.localnet.vm import Function, Machine, ReferenceType, Variant, substitute
+from nexus_tools.sui.types.address import SUI_FRAMEWORK, SUI_SYSTEM, Address
+from nexus_tools.sui.types.clock import CLOCK_TYPE
+from nexus_tools.sui.types.type_tag import (
     OPTION,
     STRING,
     SUI,

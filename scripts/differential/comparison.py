@@ -10,8 +10,8 @@ from differential.explained import BY_VALUE, ONLY_THROUGH_CALLERS, Cause, Reason
 from differential.exposed_packages import ExposedPackages, Types, Values
 from differential.localnet_vm import Answer
 from genuine import Outcome, agree
-from nexus_tools.localnet.vm import Function
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.localnet.vm import Function
+from nexus_tools.sui.types.address import Address
 
 # What is drawn and tried here, before the genuine machine is asked; and how many calls may end as
 # others did before.

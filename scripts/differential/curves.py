@@ -7,10 +7,21 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from nexus_tools.localnet.crypto import bn254 as bn
-from nexus_tools.localnet.crypto.bls12381 import G1, G2, ORDER, SCALARS, PointGroup, pairing
-from nexus_tools.localnet.crypto.bls12381_target import GT, from_arkworks
-from nexus_tools.localnet.crypto.groth16 import PreparedKey, prepare_bls12381_key, prepare_bn254_key
+from nexus_tools.sui.localnet.crypto.curves import bn254 as bn
+from nexus_tools.sui.localnet.crypto.curves.bls12381 import (
+    G1,
+    G2,
+    ORDER,
+    SCALARS,
+    PointGroup,
+    pairing,
+)
+from nexus_tools.sui.localnet.crypto.curves.bls12381_target import GT, from_arkworks
+from nexus_tools.sui.localnet.crypto.groth16 import (
+    PreparedKey,
+    prepare_bls12381_key,
+    prepare_bn254_key,
+)
 
 Values = Sequence[object]
 Draw = Callable[[Random, Values], list[object]]

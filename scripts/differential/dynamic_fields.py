@@ -1,11 +1,11 @@
 """The dynamic fields that the arguments of one call have, as both machines find them."""
 
 from genuine import Children
-from nexus_tools.localnet.vm import Machine
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import Digest, dynamic_field_id
-from nexus_tools.sui.object import MoveObject, Object, ObjectOwner
-from nexus_tools.sui.type_tag import TYPE_TAG, StructTag, TypeTag, field_tag
+from nexus_tools.sui.localnet.vm import Machine
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest, dynamic_field_id
+from nexus_tools.sui.types.object import MoveObject, Object, ObjectOwner
+from nexus_tools.sui.types.type_tag import TYPE_TAG, StructTag, TypeTag, field_tag
 
 _VERSION = 1
 

@@ -17,11 +17,11 @@ from differential.exposure import (
 from differential.localnet_vm import LocalnetVm
 from differential.wrapper import wrap
 from genuine import Call, Outcome, call_genuine
-from nexus_tools.bytecode import CompiledModule, deserialize, serialize
-from nexus_tools.localnet.framework import load_framework
-from nexus_tools.localnet.vm import Function, substitute
-from nexus_tools.sui.address import SUI_FRAMEWORK, Address
-from nexus_tools.sui.type_tag import TypeTag
+from nexus_tools.sui.bytecode import CompiledModule, deserialize, serialize
+from nexus_tools.sui.localnet.framework import load_framework
+from nexus_tools.sui.localnet.vm import Function, substitute
+from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.type_tag import TypeTag
 from packages import FRAMEWORK, package_of
 
 # Modules that do their work through another one, which has natives that take values.

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assembler import Assembler
-from nexus_tools.bytecode import (
+from nexus_tools.sui.bytecode import (
     Code,
     CompiledModule,
     FunctionDefinition,

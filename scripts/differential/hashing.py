@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assembler import Assembler
-from nexus_tools.bytecode import (
+from nexus_tools.sui.bytecode import (
     Code,
     CompiledModule,
     FunctionDefinition,
@@ -15,7 +15,7 @@ from nexus_tools.bytecode import (
     VectorToken,
     Visibility,
 )
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
 
 _MODULE = "hash"
 _BYTES = VectorToken("u8")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from differential.exposure import EVENT_BYTES, EVENT_COUNT
 from genuine import ABORTED, LIMIT, RETURNED, Outcome
 from genuine.machine import EPOCH, EPOCH_TIMESTAMP_MS, GAS_BUDGET, GAS_PRICE, SENDER
-from nexus_tools.localnet.natives import (
+from nexus_tools.sui.localnet.natives import (
     NATIVES,
     EmittedEvent,
     LimitExceeded,
@@ -19,7 +19,7 @@ from nexus_tools.localnet.natives import (
     TransactionContext,
     UnsupportedNative,
 )
-from nexus_tools.localnet.vm import (
+from nexus_tools.sui.localnet.vm import (
     AnyNative,
     Context,
     Function,
@@ -38,10 +38,10 @@ from nexus_tools.localnet.vm import (
     copy_value,
     substitute,
 )
-from nexus_tools.sui.address import SUI_FRAMEWORK, Address
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.object import Object
-from nexus_tools.sui.type_tag import TypeTag
+from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.object import Object
+from nexus_tools.sui.types.type_tag import TypeTag
 from packages import package_of
 
 _BUDGET = 300_000

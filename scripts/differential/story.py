@@ -12,11 +12,11 @@ from unittest import mock
 
 from differential.comparison import Coverage, Difference, Differential
 from differential.exposed_packages import ExposedPackages
-from nexus_tools.localnet.natives import ObjectRuntime
-from nexus_tools.localnet.vm import Context, Function, Machine, Reference, Value, substitute
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import MoveObject, ObjectOwner
-from nexus_tools.sui.type_tag import StructTag, TypeTag
+from nexus_tools.sui.localnet.natives import ObjectRuntime
+from nexus_tools.sui.localnet.vm import Context, Function, Machine, Reference, Value, substitute
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.object import MoveObject, ObjectOwner
+from nexus_tools.sui.types.type_tag import StructTag, TypeTag
 
 Field = tuple[Address, StructTag, bytes]
 """A dynamic field: its parent, its type, and its contents."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from assembler import Assembler
 from differential.exposure import EVENT_BYTES, EVENT_COUNT, pointed
-from nexus_tools.bytecode import (
+from nexus_tools.sui.bytecode import (
     Ability,
     Code,
     CompiledModule,
@@ -24,7 +24,7 @@ from nexus_tools.bytecode import (
     VectorToken,
     Visibility,
 )
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
 
 _BYTES = VectorToken("u8")
 _KEPT = ("addresses", "identifiers", "module_handles", "datatype_handles", "signatures", "metadata")

@@ -15,17 +15,17 @@ from fuzzing.finding import Broken
 from fuzzing.mutation import mutated, weighted
 from fuzzing.network import Network, network
 from nexus_tools.errors import NotAllowedError, ValidationError
-from nexus_tools.localnet.vm import MoveFailure
-from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError, Codec
-from nexus_tools.sui.checkpoint import ANY_CHECKPOINT_CONTENTS, CHECKPOINT_SUMMARY
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.effects_v1 import ANY_EFFECTS
-from nexus_tools.sui.event import EVENTS
-from nexus_tools.sui.object import OBJECT, MoveObject
+from nexus_tools.sui.localnet.vm import MoveFailure
 from nexus_tools.sui.signature import UserSignature
-from nexus_tools.sui.transaction import SIGNED_TRANSACTION, TRANSACTION_DATA
-from nexus_tools.sui.type_tag import TYPE_TAG, TypeTag, parse_type_tag
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.checkpoint import ANY_CHECKPOINT_CONTENTS, CHECKPOINT_SUMMARY
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.effects_v1 import ANY_EFFECTS
+from nexus_tools.sui.types.event import EVENTS
+from nexus_tools.sui.types.object import OBJECT, MoveObject
+from nexus_tools.sui.types.transaction import SIGNED_TRANSACTION, TRANSACTION_DATA
+from nexus_tools.sui.types.type_tag import TYPE_TAG, TypeTag, parse_type_tag
 
 _DEEP = b"\x06" * 70 + b"\x01"
 _WIDE = b"\x07" + bytes(32) + b"\x01m\x01N\xff\xff\xff\xff\x0f"

@@ -16,8 +16,10 @@ from fuzzing.finding import Broken
 from fuzzing.module_mutation import mutants
 from fuzzing.mutation import mutated, weighted
 from fuzzing.rows import with_row
-from nexus_tools.bindings.generator import PackageSource, generate
-from nexus_tools.bytecode import (
+from nexus_tools.errors import NexusError
+from nexus_tools.sui.bcs import byte_vector
+from nexus_tools.sui.bindings.generator import PackageSource, generate
+from nexus_tools.sui.bytecode import (
     CompiledModule,
     Constant,
     MalformedModule,
@@ -25,9 +27,7 @@ from nexus_tools.bytecode import (
     deserialize,
     serialize,
 )
-from nexus_tools.errors import NexusError
-from nexus_tools.localnet.framework import load_framework
-from nexus_tools.sui.bcs import byte_vector
+from nexus_tools.sui.localnet.framework import load_framework
 
 HOSTILE_NAMES = (
     "E\nimport os\nos.system('true')",
@@ -71,7 +71,7 @@ _NODES = (
     *(ast.Call, ast.keyword, ast.Lambda, ast.arguments, ast.arg, ast.BinOp, ast.BitOr),
     *(ast.ClassDef, ast.FunctionDef, ast.Return),
 )
-_ORIGINS = {"__future__", "typing", "collections.abc", "nexus_tools.bindings.runtime"}
+_ORIGINS = {"__future__", "typing", "collections.abc", "nexus_tools.sui.bindings.runtime"}
 _CALLED = {"TypeVar", "MoveError", "Types", "VectorTag", "StructTag"}
 _CALLED_IN = {
     "codecs": None,

@@ -10,13 +10,13 @@ from differential.arguments import Arguments
 from differential.dynamic_fields import DynamicFields
 from fuzzing.finding import Broken
 from fuzzing.move_values import can_be_made, check_type, containers, type_argument
-from nexus_tools.localnet.natives import (
+from nexus_tools.sui.localnet.natives import (
     NativeGas,
     ObjectRuntime,
     TransactionContext,
     UnsupportedNative,
 )
-from nexus_tools.localnet.vm import (
+from nexus_tools.sui.localnet.vm import (
     Context,
     Function,
     Machine,
@@ -29,9 +29,9 @@ from nexus_tools.localnet.vm import (
     copy_value,
     substitute,
 )
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.type_tag import TypeTag
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.type_tag import TypeTag
 
 _BUDGET = 20_000
 # How verified code may end other than by returning.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from fuzzing.rows import with_row
-from nexus_tools.bytecode import (
+from nexus_tools.sui.bytecode import (
     LITERAL_BYTES,
     OPERAND_KINDS,
     Code,

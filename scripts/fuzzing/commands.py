@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from fuzzing.mutation import one_of, weighted
 from fuzzing.network import NOTHING, SUI, Network, argument
-from nexus_tools.bytecode import Visibility
-from nexus_tools.localnet.vm import Function, ReferenceType, substitute
-from nexus_tools.sui import transaction as tx
-from nexus_tools.sui.address import CLOCK, Address
-from nexus_tools.sui.address_balance import FundsWithdrawal
-from nexus_tools.sui.object import MovePackage, Object
-from nexus_tools.sui.type_tag import GAS_COIN, STRING, Primitive, StructTag, VectorTag
-from nexus_tools.sui.type_tag import SUI as SUI_TAG
+from nexus_tools.sui.bytecode import Visibility
+from nexus_tools.sui.localnet.vm import Function, ReferenceType, substitute
+from nexus_tools.sui.types import transaction as tx
+from nexus_tools.sui.types.address import CLOCK, Address
+from nexus_tools.sui.types.address_balance import FundsWithdrawal
+from nexus_tools.sui.types.object import MovePackage, Object
+from nexus_tools.sui.types.type_tag import GAS_COIN, STRING, Primitive, StructTag, VectorTag
+from nexus_tools.sui.types.type_tag import SUI as SUI_TAG
 
 _PLACES = st.integers(0, 6)
 _ARGUMENTS = st.one_of(

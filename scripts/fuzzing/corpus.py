@@ -5,17 +5,17 @@ import json
 from functools import cache
 from pathlib import Path
 
-from nexus_tools.bytecode import deserialize, relocate
-from nexus_tools.localnet.framework import load_framework
-from nexus_tools.package import load_package
-from nexus_tools.sui.address import Address
+from nexus_tools.contracts import load_package
+from nexus_tools.sui.bytecode import deserialize, relocate
+from nexus_tools.sui.localnet.framework import load_framework
+from nexus_tools.sui.types.address import Address
 
 PACKAGE = Address.of(0xC0DE)
 """Where modules are published that are not of the framework."""
 
 _TESTS = Path(__file__).parents[2] / "tests"
 LANGUAGE = _TESTS / "conformance" / "vm" / "language" / "bytecode"
-PROBE = _TESTS / "localnet" / "execution" / "probe" / "bytecode"
+PROBE = _TESTS / "sui" / "localnet" / "execution" / "probe" / "bytecode"
 
 
 def vectors(kind: str, field: str = "bcs") -> list[bytes]:

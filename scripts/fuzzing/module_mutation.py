@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from fuzzing.code_mutation import CODE_MUTATIONS
 from fuzzing.mutation import one_of
 from fuzzing.rows import with_row
-from nexus_tools.bytecode import (
+from nexus_tools.sui.bytecode import (
     Ability,
     CompiledModule,
     Constant,

@@ -3,17 +3,17 @@
 from collections.abc import Iterable
 from typing import Any
 
-from nexus_tools.localnet.ledger import ExecutedTransaction
-from nexus_tools.localnet.node import Node
-from nexus_tools.localnet.vm import Machine, Variant, substitute
-from nexus_tools.sui.effects import (
+from nexus_tools.sui.localnet.ledger import ExecutedTransaction
+from nexus_tools.sui.localnet.node import Node
+from nexus_tools.sui.localnet.vm import Machine, Variant, substitute
+from nexus_tools.sui.types.effects import (
     AccumulatorInteger,
     AccumulatorOperation,
     AccumulatorWrite,
     InputState,
 )
-from nexus_tools.sui.object import MoveObject, Object
-from nexus_tools.sui.type_tag import SUI, StructTag, VectorTag, balance_tag
+from nexus_tools.sui.types.object import MoveObject, Object
+from nexus_tools.sui.types.type_tag import SUI, StructTag, VectorTag, balance_tag
 
 _BALANCE = balance_tag(SUI)
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from fuzzing.finding import Broken
-from nexus_tools.bytecode import Ability
-from nexus_tools.localnet.vm import Machine, ReferenceType, Variant, substitute
-from nexus_tools.sui.type_tag import STRING, Primitive, StructTag, TypeTag, VectorTag
+from nexus_tools.sui.bytecode import Ability
+from nexus_tools.sui.localnet.vm import Machine, ReferenceType, Variant, substitute
+from nexus_tools.sui.types.type_tag import STRING, Primitive, StructTag, TypeTag, VectorTag
 
 # Types of these are made by natives alone, or carry an id that has to be genuine.
 _NOT_MADE_UP = ("UID", "TxContext")

@@ -6,20 +6,20 @@ from functools import cache
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from fuzzing.corpus import PROBE
-from nexus_tools.localnet.execution import Executor, machine_over
-from nexus_tools.localnet.ledger import ExecutedTransaction, Ledger, Snapshot
-from nexus_tools.localnet.node import Node
-from nexus_tools.localnet.node.faucet import KEY_SETTING
-from nexus_tools.package import load_package
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.digest import Digest, blake2b256
-from nexus_tools.sui.execution_status import Success
-from nexus_tools.sui.expiration import NoExpiration
-from nexus_tools.sui.object import MovePackage, Object, ObjectReference, Shared
+from nexus_tools.contracts import load_package
+from nexus_tools.sui.localnet.execution import Executor, machine_over
+from nexus_tools.sui.localnet.ledger import ExecutedTransaction, Ledger, Snapshot
+from nexus_tools.sui.localnet.node import Node
+from nexus_tools.sui.localnet.node.faucet import KEY_SETTING
 from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
-from nexus_tools.sui.transaction import GasData, OwnedObject, SharedObject, TransactionData
-from nexus_tools.sui.type_tag import GAS_COIN
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest, blake2b256
+from nexus_tools.sui.types.execution_status import Success
+from nexus_tools.sui.types.expiration import NoExpiration
+from nexus_tools.sui.types.object import MovePackage, Object, ObjectReference, Shared
+from nexus_tools.sui.types.transaction import GasData, OwnedObject, SharedObject, TransactionData
+from nexus_tools.sui.types.type_tag import GAS_COIN
 
 START_MS = 1_800_000_000_000
 SUI = 1_000_000_000

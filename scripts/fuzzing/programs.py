@@ -22,8 +22,8 @@ from differential.programs import (
 )
 from fuzzing.finding import Broken
 from nexus_tools.errors import NexusError
-from nexus_tools.localnet.compiler import MoveBuilder
-from nexus_tools.localnet.verifier import verify_module, verify_sui_module
+from nexus_tools.sui.localnet.compiler import MoveBuilder
+from nexus_tools.sui.localnet.verifier import verify_module, verify_sui_module
 from packages import framework_modules
 
 _ROUNDS = 4

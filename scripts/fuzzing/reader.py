@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from fuzzing.corpus import framework_files, user_packages
 from fuzzing.finding import Broken
 from fuzzing.mutation import mutated, weighted
-from nexus_tools.bytecode import (
+from nexus_tools.sui.bytecode import (
     AlreadyPublished,
     MalformedModule,
     UnpublishableModule,
@@ -14,7 +14,7 @@ from nexus_tools.bytecode import (
     relocate_module,
     serialize,
 )
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 
 _MAGIC = bytes.fromhex("a11ceb0b")
 

@@ -22,7 +22,7 @@ from fuzzing.served import Served, served
 from fuzzing.transaction_data import transactions
 from fuzzing.wire import Wire
 from nexus_tools.sui.rpc import Procedure
-from nexus_tools.sui.transaction import TransactionData
+from nexus_tools.sui.types.transaction import TransactionData
 
 _TAKE_TRANSACTIONS = ("ExecuteTransaction", "SimulateTransaction")
 _NATIVE, _WEB, _WEB_TEXT, _ENDED, _LEFT, _RESET = range(6)

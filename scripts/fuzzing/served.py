@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from fuzzing.finding import Broken
 from fuzzing.network import Network, network
-from nexus_tools.localnet.rpc import Server
+from nexus_tools.sui.localnet.rpc import Server
 from nexus_tools.sui.rpc import Messages, load_messages
 
 T = TypeVar("T")

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from fuzzing.commands import programmable
 from fuzzing.mutation import weighted
 from fuzzing.network import NOTHING, START_MS, SUI, Network, network
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, ValidDuring
-from nexus_tools.sui.transaction import GasData, TransactionData
-from nexus_tools.sui.type_tag import GAS_COIN
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.expiration import EpochExpiration, Expiration, NoExpiration, ValidDuring
+from nexus_tools.sui.types.transaction import GasData, TransactionData
+from nexus_tools.sui.types.type_tag import GAS_COIN
 
 
 def transactions() -> st.SearchStrategy[TransactionData]:

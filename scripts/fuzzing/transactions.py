@@ -11,18 +11,22 @@ from fuzzing.mutation import apply, edits, weighted
 from fuzzing.network import Network, network
 from fuzzing.transaction_data import transactions
 from nexus_tools.errors import NotAllowedError, ValidationError
-from nexus_tools.localnet.execution import Mode, TransactionRefused
-from nexus_tools.localnet.ledger import ExecutedTransaction
 from nexus_tools.sui.bcs import BcsError
-from nexus_tools.sui.effects import (
+from nexus_tools.sui.localnet.execution import Mode, TransactionRefused
+from nexus_tools.sui.localnet.ledger import ExecutedTransaction
+from nexus_tools.sui.types.effects import (
     TRANSACTION_EFFECTS,
     Absent,
     InputState,
     ObjectWrite,
 )
-from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
-from nexus_tools.sui.object import MoveObject
-from nexus_tools.sui.transaction import TRANSACTION_DATA, ProgrammableTransaction, TransactionData
+from nexus_tools.sui.types.execution_status import ErrorKind, ExecutionFailure
+from nexus_tools.sui.types.object import MoveObject
+from nexus_tools.sui.types.transaction import (
+    TRANSACTION_DATA,
+    ProgrammableTransaction,
+    TransactionData,
+)
 
 _BY_EVERYONE_NEEDED, _BY_NOBODY, _BY_ANOTHER, _BROKEN_SIGNATURE = range(4)
 

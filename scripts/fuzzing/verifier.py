@@ -19,12 +19,12 @@ from fuzzing.module_mutation import mutants
 from fuzzing.mutation import mutated, weighted
 from fuzzing.network import DEPENDENCIES, network, transaction
 from genuine import ACCEPTED, NOT_COMPARED, callable_functions, verdict
-from nexus_tools.bytecode import CompiledModule, MalformedModule, deserialize, serialize
-from nexus_tools.localnet.natives import NATIVES
-from nexus_tools.localnet.verifier import VerificationError, verify_module, verify_sui_module
-from nexus_tools.localnet.vm import Machine
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
+from nexus_tools.sui.bytecode import CompiledModule, MalformedModule, deserialize, serialize
+from nexus_tools.sui.localnet.natives import NATIVES
+from nexus_tools.sui.localnet.verifier import VerificationError, verify_module, verify_sui_module
+from nexus_tools.sui.localnet.vm import Machine
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.execution_status import ErrorKind, ExecutionFailure
 from packages import framework_modules, framework_packages, package_of
 
 _FRAMEWORK = 255

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from fuzzing.mutation import mutated, weighted
 from fuzzing.network import Network
-from nexus_tools.sui.object import MoveObject
-from nexus_tools.uleb128 import write_uleb128
+from nexus_tools.sui.support.uleb128 import write_uleb128
+from nexus_tools.sui.types.object import MoveObject
 
 _DEPTH = 5
 _VARINTS = {

@@ -13,7 +13,7 @@ from typing import Any
 import sui_sandbox
 
 from genuine.outcome import RETURNED, Outcome
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 
 # What the wheel says of its transactions; the digest is another one each time.
 EPOCH = 100

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from genuine.machine import Call, ask
-from nexus_tools.bytecode import CompiledModule, ReferenceToken, Visibility
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.bytecode import CompiledModule, ReferenceToken, Visibility
+from nexus_tools.sui.types.address import Address
 
 ACCEPTED, UNREADABLE = "ACCEPTED", "UNREADABLE"
 # Its linker, not its verifier, looks for what a module names; its stack of operands has no limit;

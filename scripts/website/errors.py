@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from importlib import import_module
 from inspect import getdoc
 
-from nexus_tools import errors
-from nexus_tools.bindings.runtime import MoveError
-from nexus_tools.package import move
-from nexus_tools.package.aborts import code_of, kind_of
-from nexus_tools.package.upgrade_lock import move as lock_move
+from nexus_tools.contracts import move_bindings
+from nexus_tools.contracts.aborts import code_of, kind_of
+from nexus_tools.contracts.upgrade_lock import move_bindings as lock_move
+from nexus_tools.sui import errors
+from nexus_tools.sui.bindings.runtime import MoveError
 from website.cells import cell, flaw
 from website.raised import KINDS, Raised, raised_by_kind
 
@@ -89,6 +89,6 @@ def _whole(raised: Raised) -> str:
 
 
 def _aborts() -> Iterator[MoveError]:
-    for package in (move, move.workflows, lock_move):
+    for package in (move_bindings, move_bindings.workflows, lock_move):
         for module in package.TYPES.modules:
             yield from getattr(import_module(f"{package.__name__}.{module}"), "ERRORS", ())

@@ -1,7 +1,7 @@
 """The reference of the Move packages, from the comments of their sources."""
 
 from documents.page import ROOT
-from nexus_tools.move_source import SourceFunction, SourceModule, SourceStruct, read_modules
+from nexus_tools.sui.move_source import SourceFunction, SourceModule, SourceStruct, read_modules
 from website.cells import cell
 
 INTRODUCTION = """# The Move packages

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import nexus_tools
-from nexus_tools import errors
+from nexus_tools.sui import errors
 
 PACKAGE = Path(nexus_tools.__file__).parent
 KINDS = {

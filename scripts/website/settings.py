@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import click
 
-from nexus_tools import environment
 from nexus_tools.cli.app import app
-from nexus_tools.settings_file import KEYS
+from nexus_tools.settings import environment
+from nexus_tools.settings.settings_file import KEYS
 from website.cells import cell
 from website.commands import leaves
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.bridges import BridgedTool, Discovery, Host, Naming, Refusal
-from nexus_tools.bridges.variants import error_ports, object_of, output_schema
+from nexus_tools.bridges.schemas.variants import error_ports, object_of, output_schema
 from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.tool import FqnPatterns
 

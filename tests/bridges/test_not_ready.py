@@ -17,8 +17,8 @@ from nexus_tools.bridges import (
     SosBridge,
     UnstractBridge,
 )
-from nexus_tools.toolkit import ToolServer
-from nexus_tools.toolkit.testing import client
+from nexus_tools.tool_server import ToolServer
+from nexus_tools.tool_server.testing import client
 
 
 def _nora(folder):

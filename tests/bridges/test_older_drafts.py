@@ -9,7 +9,7 @@ from jsonschema import (
     Draft202012Validator,
 )
 
-from nexus_tools.bridges.older_drafts import as_2020_12
+from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import check_input_schema
 

@@ -5,7 +5,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from nexus_tools.bridges.ports import map_ports, snake_case
+from nexus_tools.bridges.schemas.ports import map_ports, snake_case
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import check_input_schema
 

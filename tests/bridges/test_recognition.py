@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.discovery import discover, recognised
 from nexus_tools.bridges.hyperpocket import HyperpocketBridge
 from nexus_tools.bridges.mcp import McpBridge
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.bridges.nora import NoraBridge
-from nexus_tools.bridges.recognition import discover, recognised
 from nexus_tools.bridges.sos import SosBridge
 from nexus_tools.bridges.unstract import UnstractBridge
 from nexus_tools.errors import NotFoundError

@@ -3,9 +3,9 @@ from time import monotonic
 import pytest
 from jsonschema import Draft202012Validator
 
-from nexus_tools.bridges.ports import map_ports
 from nexus_tools.bridges.sandbox import Finished, Limit, ProcessLimits
-from nexus_tools.bridges.variants import (
+from nexus_tools.bridges.schemas.ports import map_ports
+from nexus_tools.bridges.schemas.variants import (
     described,
     error,
     error_ports,

@@ -17,8 +17,8 @@ import pytest
 import tomli_w
 
 from nexus_tools.cli import app
-from nexus_tools.client import Wallet
-from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.sui.keystore import Wallet
+from nexus_tools.sui.localnet import ThreadedLocalnet
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MIST_PER_SUI = 1_000_000_000
@@ -356,7 +356,7 @@ def release(monkeypatch, next_package):
     """From here on nexus-tools comes with a package that asks for a migration."""
 
     def release(package=next_package):
-        monkeypatch.setattr("nexus_tools.package.load_package", lambda: package)
+        monkeypatch.setattr("nexus_tools.contracts.load_package", lambda: package)
 
     return release
 

@@ -5,10 +5,11 @@ import json
 import anyio
 import pytest
 
-from nexus_tools.client import Network, SuiClient
-from nexus_tools.package import Deployment
+from nexus_tools.contracts import Deployment
 from nexus_tools.registry import Invocations
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.types.address import Address
 
 WHOLE = "0x0f00000000000000000000000000000000000000000000000000000000000abc"
 SHORT = [WHOLE[:-1], "0x1", "0X2", WHOLE + "0"]

@@ -7,7 +7,7 @@ from importlib.metadata import packages_distributions, requires
 import pytest
 
 from nexus_tools.cli import app
-from nexus_tools.cli.extras import EXTRA_OF
+from nexus_tools.cli.framework.extras import EXTRA_OF
 
 HEAVY = ("pysui", "pydantic", "starlette", "rich", "jsonschema", "httpx", "asyncio")
 
@@ -85,7 +85,7 @@ def test_a_defect_is_reported_without_a_traceback(home, monkeypatch):
     def break_down(*_):
         raise ZeroDivisionError("of our own")
 
-    monkeypatch.setattr("nexus_tools.client.Wallet.accounts", break_down)
+    monkeypatch.setattr("nexus_tools.sui.keystore.Wallet.accounts", break_down)
     result = home.run("wallet", "list", "--json")
     assert (result.code, result.error["code"]) == (1, "internal")
     assert "NEXUS_TOOLS_DEBUG" in result.error["hint"]
@@ -110,7 +110,7 @@ def test_what_every_installation_has_is_not_told_to_be_of_an_extra():
 
 
 def test_the_debug_variable_shows_where_a_defect_comes_from(home, monkeypatch):
-    monkeypatch.setattr("nexus_tools.client.Wallet.accounts", lambda _: 1 / 0)
+    monkeypatch.setattr("nexus_tools.sui.keystore.Wallet.accounts", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         home.run("wallet", "list", NEXUS_TOOLS_DEBUG="1")
 

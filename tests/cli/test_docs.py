@@ -8,7 +8,7 @@ import pytest
 
 from nexus_tools.cli.app import app
 from nexus_tools.errors import NexusError
-from nexus_tools.settings_file import KEYS
+from nexus_tools.settings.settings_file import KEYS
 from website.commands import leaves
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text()

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from nexus_tools.cli.app import app
-from nexus_tools.sui.transaction import ProgrammableTransaction
+from nexus_tools.sui.types.transaction import ProgrammableTransaction
 
 KIND = ProgrammableTransaction  # the network's clock makes others
 MIST_PER_SUI = 1_000_000_000
@@ -15,7 +15,7 @@ DAY_MS = 86_400_000
 TOOL = '''
 from pathlib import Path
 
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 
 
 class Done(Variant, name="ok"):

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.sui.localnet import ThreadedLocalnet
 
 DIVIDE = "xyz.example.math.divide@1"
 INPUT = '{"dividend": 84, "divisor": 2}'

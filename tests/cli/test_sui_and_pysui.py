@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from nexus_tools.client import DEVNET
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.network import DEVNET
+from nexus_tools.sui.types.address import Address
 
 RUBY = "0xa2d14fad60c56049ecf75246a481934691214ce413e6a8ae2fe6834c173a6133"
 

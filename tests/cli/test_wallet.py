@@ -2,8 +2,8 @@ import stat
 
 import pytest
 
-from nexus_tools.client import KeyPair
-from nexus_tools.units import sui
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.support.units import sui
 
 
 @pytest.mark.parametrize("options", [(), ("--quiet",)])

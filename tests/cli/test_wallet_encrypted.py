@@ -2,10 +2,10 @@
 
 import pytest
 
-from nexus_tools.client import Wallet
-from nexus_tools.client import encrypted_keys as module
-from nexus_tools.settings import Settings
-from nexus_tools.sui.address import Address
+from nexus_tools.settings.settings import Settings
+from nexus_tools.sui.keystore import Wallet
+from nexus_tools.sui.keystore import encrypted_keys as module
+from nexus_tools.sui.types.address import Address
 
 SECRET = "correct horse battery staple"
 WORDS = {"NEXUS_TOOLS_PASSPHRASE": SECRET}

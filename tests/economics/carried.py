@@ -6,10 +6,10 @@ The leader sends what a Leader sends: a closing, `advance`, and the steps that f
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from nexus_tools.package import PackageClient, make_ports, parse_event, ports_of
-from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.package.move.workflows import execution as calls
-from nexus_tools.package.move.workflows.execution import (
+from nexus_tools.contracts import PackageClient, make_ports, parse_event, ports_of
+from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
+from nexus_tools.contracts.move_bindings.workflows import execution as calls
+from nexus_tools.contracts.move_bindings.workflows.execution import (
     Execution,
     ExecutionBegun,
     ExecutionEnded,
@@ -29,7 +29,7 @@ from nexus_tools.registry import (
     add_outcome,
     closed_with,
 )
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey
 from nexus_tools.tool.ports import encoded_text
 from nexus_tools.workflow import DEFAULT_GROUP, Run

@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import pytest
 
-from nexus_tools.client import KeyPair, Patience, SuiClient
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.sui.client import Patience, SuiClient
+from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.tool import Answer, Failure, FailureReason
 
 

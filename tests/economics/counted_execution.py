@@ -4,7 +4,7 @@ Each region closes by a step of its own, as on chain.
 """
 
 from nexus_tools.workflow import BlockKind, EdgeKind, Execution, InputPort
-from nexus_tools.workflow.records import Records
+from nexus_tools.workflow.semantics.records import Records
 
 # Source: `records.move`, `effort.move`.
 RUN_BYTES, INSTANCE_BYTES, MARK_BYTES, NUMBER_BYTES = 316, 293, 287, 4

@@ -8,12 +8,17 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 
-from nexus_tools.leader.step_costs import MAX_RUNS, affordable
-from nexus_tools.package import ports_of
-from nexus_tools.package.move.state import State
+from nexus_tools.contracts import ports_of
+from nexus_tools.contracts.move_bindings.state import State
+from nexus_tools.leader.closing.step_costs import MAX_RUNS, affordable
 from nexus_tools.registry import Foresight, closed_with
-from nexus_tools.registry.step_commands import MAX_ITERATIONS, Gather, RequestIterations, RequestRun
-from nexus_tools.sui.address import Address
+from nexus_tools.registry.executions.step_commands import (
+    MAX_ITERATIONS,
+    Gather,
+    RequestIterations,
+    RequestRun,
+)
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.workflow import (
     DEFAULT_GROUP,

@@ -6,8 +6,8 @@ from enum import Enum, auto
 from functools import cache
 from random import Random
 
-from nexus_tools.package import ports_of
-from nexus_tools.registry.workflow_limits import PAGE
+from nexus_tools.contracts import ports_of
+from nexus_tools.registry.workflows.limits import PAGE
 from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.workflow import Status, plan_of, structure_of
 from tests.economics.execution_rules import MIST, RuledExecution

@@ -5,7 +5,7 @@ Source: `terms.move`, `walks.move` and `records.move`.
 
 from types import SimpleNamespace
 
-from nexus_tools.registry.execution_costs import execution_cost
+from nexus_tools.registry.executions.costs import execution_cost
 from nexus_tools.workflow import DEFAULT_GROUP, ERR_EVAL
 from tests.economics.counted_execution import (
     BROUGHT_BYTES,

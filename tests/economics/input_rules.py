@@ -1,10 +1,10 @@
 """The bytes that the chain counts to put the inputs of a run together."""
 
-from nexus_tools.package import ports_of
-from nexus_tools.package.move.state import State
-from nexus_tools.package.move.value import Ports, Value
-from nexus_tools.registry.plan_encoding import default_ports
-from nexus_tools.registry.read_bytes import counted_bytes
+from nexus_tools.contracts import ports_of
+from nexus_tools.contracts.move_bindings.state import State
+from nexus_tools.contracts.move_bindings.value import Ports, Value
+from nexus_tools.registry.executions.input_read_bytes import counted_bytes
+from nexus_tools.registry.workflows.plan_encoding import default_ports
 from nexus_tools.workflow import ERR_EVAL, Collected, Reference, Run, RunPhase
 
 

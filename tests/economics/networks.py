@@ -7,13 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from nexus_tools.client import KeyPair, Network, Patience, SuiClient, request_sui
-from nexus_tools.localnet import Localnet, Origin
-from nexus_tools.localnet.genesis import system_state
-from nexus_tools.package import Publisher, make_ports, tool_id
+from nexus_tools.contracts import Publisher, make_ports, tool_id
 from nexus_tools.registry import LeaderRegistry, close_call, open_call
 from nexus_tools.sui import bcs
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import Patience, SuiClient, request_sui
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.localnet import Localnet, Origin
+from nexus_tools.sui.localnet.genesis import system_state
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import ToolDefinition, ToolFqn
 from tests.economics.carried import MIST, Stage
 from tests.economics.execution_stories import CALL_MIST, CALLED, PLAIN, SIGNED

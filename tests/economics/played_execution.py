@@ -1,16 +1,16 @@
 """An execution on chain that is played beside the rules, which have to pay the same."""
 
-from nexus_tools.errors import NexusError
-from nexus_tools.package import PackageClient, ports_of
-from nexus_tools.package.move.workflows import execution as calls
-from nexus_tools.package.move.workflows.execution import (
+from nexus_tools.contracts import PackageClient, ports_of
+from nexus_tools.contracts.move_bindings.workflows import execution as calls
+from nexus_tools.contracts.move_bindings.workflows.execution import (
     Execution,
     ExecutionAdvanced,
     ExecutionEnded,
     ExecutionRefunded,
 )
+from nexus_tools.errors import NexusError
 from nexus_tools.registry import add_advance, add_outcome
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer
 from tests.economics.carried import CarriedExecution
 from tests.economics.execution_rules import following_steps

@@ -2,18 +2,18 @@
 
 from types import SimpleNamespace
 
-from nexus_tools.package import PackageClient, parse_event
-from nexus_tools.package.move.workflows import execution as executions
-from nexus_tools.package.move.workflows import schedule as calls
-from nexus_tools.package.move.workflows.schedule import (
+from nexus_tools.contracts import PackageClient, parse_event
+from nexus_tools.contracts.move_bindings.workflows import execution as executions
+from nexus_tools.contracts.move_bindings.workflows import schedule as calls
+from nexus_tools.contracts.move_bindings.workflows.schedule import (
     Schedule,
     ScheduleCreated,
     ScheduleTriggered,
 )
-from nexus_tools.package.move.workflows.timing import Plan, Timing
+from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.registry import Foresight, LeaderRegistry
-from nexus_tools.registry.schedule_creation import creation, order_of
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.registry.schedules.creation import creation, order_of
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.workflow import DEFAULT_GROUP
 from tests.economics.played_execution import TIMEOUT_MS, PlayedExecution
 

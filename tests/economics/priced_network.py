@@ -2,14 +2,16 @@
 
 from contextlib import asynccontextmanager
 
-from nexus_tools.client import KeyPair, Network, Patience, SuiClient
-from nexus_tools.localnet import Localnet, Origin
-from nexus_tools.localnet.genesis import VALIDATORS
-from nexus_tools.package import Publisher
+from nexus_tools.contracts import Publisher
 from nexus_tools.registry import LeaderRegistry
-from nexus_tools.sui.address import SUI_SYSTEM, SYSTEM_STATE
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.transaction import OwnedObject, SharedObject
+from nexus_tools.sui.client import Patience, SuiClient
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.localnet import Localnet, Origin
+from nexus_tools.sui.localnet.genesis import VALIDATORS
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import SUI_SYSTEM, SYSTEM_STATE
+from nexus_tools.sui.types.transaction import OwnedObject, SharedObject
 from tests.economics.carried import MIST, Stage
 
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)

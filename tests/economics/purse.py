@@ -1,7 +1,7 @@
 """A client that knows what Sui took from it."""
 
-from nexus_tools.client import SuiClient
 from nexus_tools.errors import RefusedOnChainError
+from nexus_tools.sui.client import SuiClient
 
 
 class Purse(SuiClient):

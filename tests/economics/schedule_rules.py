@@ -5,7 +5,7 @@ Source: `schedule.move` and `timing.move`.
 
 from dataclasses import dataclass
 
-from nexus_tools.package import ports_of
+from nexus_tools.contracts import ports_of
 from nexus_tools.workflow import DEFAULT_GROUP, Status
 from tests.economics.counted_execution import NUMBER_BYTES, RUN_BYTES
 from tests.economics.execution_rules import RuledClock, RuledExecution

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from nexus_tools.contracts import ports_of
 from nexus_tools.errors import NexusError
-from nexus_tools.package import ports_of
 from nexus_tools.registry import Administration, Registration, add_request
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import ToolFqn
 
 DAY_MS = 86_400_000

@@ -12,10 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from nexus_tools.client import KeyPair, Patience
+from nexus_tools.contracts.move_bindings.invocation import Invocation
+from nexus_tools.contracts.move_bindings.leader import Leader
 from nexus_tools.errors import NexusError
-from nexus_tools.package.move.invocation import Invocation
-from nexus_tools.package.move.leader import Leader
 from nexus_tools.registry import (
     Administration,
     Invocations,
@@ -23,9 +22,11 @@ from nexus_tools.registry import (
     Registration,
     ToolRegistry,
 )
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import Patience
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey, ToolFqn
-from nexus_tools.tool.signed_outcome import outcome_message
+from nexus_tools.tool.signing.signed_outcome import outcome_message
 from tests.economics.purse import Purse
 
 PEOPLE = 4

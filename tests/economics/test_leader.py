@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from nexus_tools.package.move import invocation as calls
+from nexus_tools.contracts.move_bindings import invocation as calls
 from nexus_tools.registry import add_outcome, read_records
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey
-from nexus_tools.tool.signed_outcome import outcome_message
+from nexus_tools.tool.signing.signed_outcome import outcome_message
 
 
 async def test_a_leader_hoped_to_earn_more_by_failing_at_once(parties, tool, active_leader, told):

@@ -5,9 +5,8 @@ from random import Random
 
 import pytest
 
-from nexus_tools.client import KeyPair, Patience, SuiClient
-from nexus_tools.package import ports_of
-from nexus_tools.package.move.leader import Leader
+from nexus_tools.contracts import ports_of
+from nexus_tools.contracts.move_bindings.leader import Leader
 from nexus_tools.registry import (
     Invocations,
     Registration,
@@ -16,7 +15,9 @@ from nexus_tools.registry import (
     quote_mist,
     read_histories,
 )
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import Patience, SuiClient
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Failure, FailureReason
 
 SUI = 10**9

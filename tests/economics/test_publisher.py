@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
+from nexus_tools.contracts import LockDeployment, Publisher, UpgradeLocks
+from nexus_tools.contracts.upgrade_lock import Upgrades
 from nexus_tools.errors import NexusError
-from nexus_tools.package import LockDeployment, Publisher, UpgradeLocks
-from nexus_tools.package.upgrade_lock import Upgrades
 from nexus_tools.registry import Invocations, LeaderRegistry, ToolRegistry
-from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.bcs import u8
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import SUI_FRAMEWORK
 
 DAY_MS = 86_400_000
 SUI = 1_000_000_000

@@ -2,12 +2,12 @@
 
 import pytest
 
+from nexus_tools.contracts import ports_of
+from nexus_tools.contracts.move_bindings import invocation as calls
+from nexus_tools.contracts.move_bindings.value import Ports, Value
 from nexus_tools.errors import NexusError
-from nexus_tools.package import ports_of
-from nexus_tools.package.move import invocation as calls
-from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.registry import add_request
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason
 
 

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from nexus_tools.client import Cursor
+from nexus_tools.contracts.move_bindings.workflows import execution as executions
+from nexus_tools.contracts.move_bindings.workflows.schedule import ScheduleTriggered
+from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.errors import NotFoundError
-from nexus_tools.package.move.workflows import execution as executions
-from nexus_tools.package.move.workflows.schedule import ScheduleTriggered
-from nexus_tools.package.move.workflows.timing import Plan, Timing
 from nexus_tools.registry import Schedules, Workflows
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import Cursor
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.workflow import read_document
 
 SUI = 10**9

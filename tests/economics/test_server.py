@@ -6,12 +6,12 @@ from time import time
 
 import pytest
 
-from nexus_tools.package import parse_event
-from nexus_tools.served_tools import ServedTools
+from nexus_tools.contracts import parse_event
+from nexus_tools.registry.tool_access import ServedTools
 from nexus_tools.tool import Answer, Identity, SigningKey, sign_request
-from nexus_tools.tool.signed_outcome import read_outcome_signature
-from nexus_tools.toolkit import MemoryNonces, Signatures, ToolServer, Variant, tool
-from nexus_tools.toolkit.testing import client
+from nexus_tools.tool.signing.signed_outcome import read_outcome_signature
+from nexus_tools.tool_server import MemoryNonces, Signatures, ToolServer, Variant, tool
+from nexus_tools.tool_server.testing import client
 
 ADD = "xyz.example.math.add@1"
 URL = "https://tools.example.com"

@@ -17,11 +17,12 @@ import pytest
 
 import marketplace
 from marketplace import REFUSED_AFTER, End, Fees, Leader, LeaderPlay, Requester, Tool, ToolPlay
-from nexus_tools.client import KeyPair, Patience, SuiClient
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.sui.client import Patience, SuiClient
+from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey
-from nexus_tools.tool.signed_outcome import outcome_message
+from nexus_tools.tool.signing.signed_outcome import outcome_message
 
 INPUTS = {"a": 2, "b": 3}
 ANSWER = Answer("ok", {"result": 5})

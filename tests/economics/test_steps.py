@@ -4,7 +4,7 @@ import pytest
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.registry import add_advance, add_outcome
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition
 from nexus_tools.workflow import DIALECT, Document, EdgeKind, Run, Vertex
 from tests.economics.carried import Stage

@@ -2,11 +2,11 @@
 
 import pytest
 
+from nexus_tools.contracts.move_bindings import invocation as invocations
+from nexus_tools.contracts.move_bindings import tool as calls
 from nexus_tools.errors import NexusError
-from nexus_tools.package.move import invocation as invocations
-from nexus_tools.package.move import tool as calls
 from nexus_tools.registry import Administration, Registration
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 
 NAME = "xyz.example.math.add"
 DAY_MS = 86_400_000

@@ -1,11 +1,11 @@
 """What the owner of a tool, its operators and who bought its name may hope for."""
 
-from nexus_tools.package import leader_id, name_id
-from nexus_tools.package.move import tool as calls
+from nexus_tools.contracts import leader_id, name_id
+from nexus_tools.contracts.move_bindings import tool as calls
 from nexus_tools.registry import Registration
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, OutcomeSignature, SigningKey, ToolFqn
-from nexus_tools.tool.signed_outcome import outcome_message
+from nexus_tools.tool.signing.signed_outcome import outcome_message
 
 NAME = "xyz.example.math.add"
 DAY_MS = 86_400_000

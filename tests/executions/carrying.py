@@ -7,12 +7,12 @@ stored are seen apart.
 import random
 from dataclasses import dataclass
 
-from nexus_tools.package import PackageClient, make_ports, name_id, parse_event, ports_of, tool_id
-from nexus_tools.package.move import invocation as closing
-from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.package.move.workflows import dag as dag_calls
-from nexus_tools.package.move.workflows import execution as calls
-from nexus_tools.package.move.workflows.execution import (
+from nexus_tools.contracts import PackageClient, make_ports, name_id, parse_event, ports_of, tool_id
+from nexus_tools.contracts.move_bindings import invocation as closing
+from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
+from nexus_tools.contracts.move_bindings.workflows import dag as dag_calls
+from nexus_tools.contracts.move_bindings.workflows import execution as calls
+from nexus_tools.contracts.move_bindings.workflows.execution import (
     Execution,
     ExecutionAdvanced,
     ExecutionBegun,
@@ -20,12 +20,12 @@ from nexus_tools.package.move.workflows.execution import (
     RegionGathered,
     RunRefused,
 )
-from nexus_tools.registry.execution_records import ExecutionRecords
-from nexus_tools.registry.plan_reading import PlanSizes
-from nexus_tools.registry.publication import Progress, Publication, batches
-from nexus_tools.registry.workflow_reading import PublishedWorkflow
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.type_tag import SUI
+from nexus_tools.registry.executions.records import ExecutionRecords
+from nexus_tools.registry.workflows.plan_gas import PlanSizes
+from nexus_tools.registry.workflows.publication import Progress, Publication, batches
+from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.type_tag import SUI
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import (
     DEFAULT_GROUP,

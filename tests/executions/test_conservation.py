@@ -12,20 +12,21 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.client import KeyPair, Patience
+from nexus_tools.contracts import PackageClient, make_ports, ports_of
+from nexus_tools.contracts.move_bindings.invocation import Invocation
+from nexus_tools.contracts.move_bindings.leader import Leader
+from nexus_tools.contracts.move_bindings.tool import Tool
+from nexus_tools.contracts.move_bindings.workflows import execution as executions
+from nexus_tools.contracts.move_bindings.workflows import schedule as schedules
+from nexus_tools.contracts.move_bindings.workflows import timing
+from nexus_tools.contracts.move_bindings.workflows.execution import Execution
+from nexus_tools.contracts.move_bindings.workflows.schedule import Schedule, ScheduleCreated
 from nexus_tools.errors import NexusError, NotFoundError
-from nexus_tools.package import PackageClient, make_ports, ports_of
-from nexus_tools.package.move.invocation import Invocation
-from nexus_tools.package.move.leader import Leader
-from nexus_tools.package.move.tool import Tool
-from nexus_tools.package.move.workflows import execution as executions
-from nexus_tools.package.move.workflows import schedule as schedules
-from nexus_tools.package.move.workflows import timing
-from nexus_tools.package.move.workflows.execution import Execution
-from nexus_tools.package.move.workflows.schedule import Schedule, ScheduleCreated
 from nexus_tools.registry import Executions, Registration, Schedules, ToolRegistry
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.effects import IdOperation
+from nexus_tools.sui.client import Patience
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.effects import IdOperation
 from nexus_tools.workflow import DEFAULT_GROUP, Status, structure_of
 from tests.economics.purse import Purse
 from tests.executions.carrying import FUNDS_MIST, HOUR_MS, OUTCOME_BYTES, Carried, Carrier

@@ -8,8 +8,8 @@ import dataclasses
 
 import pytest
 
-from nexus_tools.package.move.workflows import records as moves
-from nexus_tools.package.move.workflows.execution import Execution
+from nexus_tools.contracts.move_bindings.workflows import records as moves
+from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.workflow import (
     DIALECT,
     Document,

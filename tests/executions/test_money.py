@@ -2,12 +2,12 @@
 
 import pytest
 
+from nexus_tools.contracts import PackageClient
+from nexus_tools.contracts.move_bindings import invocation as closing
+from nexus_tools.contracts.move_bindings.workflows import execution as calls
 from nexus_tools.errors import NexusError
-from nexus_tools.package import PackageClient
-from nexus_tools.package.move import invocation as closing
-from nexus_tools.package.move.workflows import execution as calls
 from nexus_tools.registry import Executions
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.workflow import structure_of
 from tests.workflow.random_documents import grown, outcome_of
 

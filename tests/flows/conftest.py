@@ -11,12 +11,14 @@ from ipaddress import ip_network
 
 import pytest
 
-from nexus_tools.client import KeyPair, Network, SuiClient, request_sui
+from nexus_tools.contracts import Deployment, Publisher
 from nexus_tools.leader import Leader
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.package import Deployment, Publisher
 from nexus_tools.registry import LeaderRegistry
+from nexus_tools.sui.client import SuiClient, request_sui
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.localnet import ThreadedLocalnet
+from nexus_tools.sui.network import Network
 from nexus_tools.sui.signature import SignatureScheme
 
 SUI = 1_000_000_000

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges.discovery import discover
 from nexus_tools.bridges.hyperpocket import HyperpocketBridge
 from nexus_tools.bridges.mcp import McpBridge
 from nexus_tools.bridges.nora import NoraBridge
-from nexus_tools.bridges.recognition import discover
 from nexus_tools.bridges.sos import SosBridge
 from nexus_tools.bridges.unstract import UnstractBridge
 from nexus_tools.registry import Invocations, Registration, ToolRegistry
 from nexus_tools.tool import ToolFqn
-from nexus_tools.toolkit import ToolServer
+from nexus_tools.tool_server import ToolServer
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "bridges"
 TEXT = "the tool and the wire and the log"

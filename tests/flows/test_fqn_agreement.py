@@ -3,9 +3,9 @@
 import random
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.address import MOVE_STDLIB
 from nexus_tools.sui.bcs import byte_vector
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import MOVE_STDLIB
 from nexus_tools.tool import ToolFqn
 
 VALID = "xyz.taluslabs.math.i64.add@1"

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
+from nexus_tools.contracts import ToolState
+from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.errors import NotNowError
-from nexus_tools.package import ToolState
-from nexus_tools.package.move.state import State
 from nexus_tools.registry import Invocations, Registration, ToolRegistry
 from nexus_tools.tool import ToolFqn
-from nexus_tools.toolkit import ToolServer, Variant, tool
+from nexus_tools.tool_server import ToolServer, Variant, tool
 
 DAY_MS = 24 * 60 * 60 * 1000
 SUI = 1_000_000_000

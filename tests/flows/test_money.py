@@ -7,7 +7,7 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition, ToolFqn
 
 DAY_MS = 24 * 60 * 60 * 1000

@@ -153,9 +153,9 @@ def test_what_the_compiler_refuses_is_no_finding(move_builder):
 def test_money_that_goes_to_an_address_balance_is_not_lost():
     from fuzzing.network import argument, network, transaction
     from fuzzing.transactions import check
-    from nexus_tools.sui.address import Address
-    from nexus_tools.sui.builder import TransactionBuilder
-    from nexus_tools.sui.type_tag import GAS_COIN, SUI
+    from nexus_tools.sui.transaction_builder import TransactionBuilder
+    from nexus_tools.sui.types.address import Address
+    from nexus_tools.sui.types.type_tag import GAS_COIN, SUI
 
     net = network()
     net.restart()

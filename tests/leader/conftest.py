@@ -19,47 +19,36 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from benchmarks.node import node
-from nexus_tools.client import (
-    Cursor,
-    EventRecord,
-    KeyPair,
-    Network,
-    Patience,
-    SuiClient,
-    follow_events,
-)
-from nexus_tools.leader import Leader
-from nexus_tools.leader.address_guard import AddressGuard
-from nexus_tools.leader.assignment import assignment
-from nexus_tools.leader.chain import Chain
-from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.closer import Closer
-from nexus_tools.leader.closing import closing_of
-from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.execution_accounts import ExecutionAccounts
-from nexus_tools.leader.http_client import SystemResolver, guarded_client
-from nexus_tools.leader.invoker import Invoker
-from nexus_tools.leader.journal import Journal
-from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.tool_call import ToolCall
-from nexus_tools.leader.workers import Workers
-from nexus_tools.package import (
+from nexus_tools.contracts import (
     Publisher,
     event_filter,
     make_ports,
     parse_event,
     ports_of,
 )
-from nexus_tools.package.move.invocation import (
+from nexus_tools.contracts.move_bindings.invocation import (
     Invocation,
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
 )
-from nexus_tools.package.move.value import Ports
-from nexus_tools.package.move.workflows import execution as moves
-from nexus_tools.private_file import write_private
-from nexus_tools.pytest_plugin import LocalnetFixture
+from nexus_tools.contracts.move_bindings.value import Ports
+from nexus_tools.contracts.move_bindings.workflows import execution as moves
+from nexus_tools.http.address_guard import AddressGuard
+from nexus_tools.http.guarded_client import SystemResolver, guarded_client
+from nexus_tools.leader import Leader
+from nexus_tools.leader.chain.assignment import assignment
+from nexus_tools.leader.chain.chain import Chain
+from nexus_tools.leader.chain.clock import ChainClock
+from nexus_tools.leader.closing.closer import Closer
+from nexus_tools.leader.closing.closing_batch import closing_of
+from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts
+from nexus_tools.leader.closing.workers import Workers
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.dispatch.invoker import Invoker
+from nexus_tools.leader.dispatch.tool_call import ToolCall
+from nexus_tools.leader.journal.journal import Journal
+from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.registry import (
     Invocations,
     LeaderRegistry,
@@ -69,9 +58,14 @@ from nexus_tools.registry import (
     add_request,
     quote_mist,
 )
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import Cursor, EventRecord, Patience, SuiClient, follow_events
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.network import Network
 from nexus_tools.sui.signature import SignatureScheme
+from nexus_tools.sui.support.private_file import write_private
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.testing import LocalnetFixture
 from nexus_tools.tool import (
     InterfaceValidator,
     KnownKeys,
@@ -79,7 +73,7 @@ from nexus_tools.tool import (
     ToolDefinition,
     canonical_json,
 )
-from nexus_tools.toolkit import MemoryNonces, Signatures, ToolServer, Variant, serving, tool
+from nexus_tools.tool_server import MemoryNonces, Signatures, ToolServer, Variant, serving, tool
 from nexus_tools.workflow import DEFAULT_GROUP
 
 TIMEOUT_S = 60

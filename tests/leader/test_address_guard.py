@@ -2,7 +2,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from nexus_tools.leader.address_guard import AddressGuard, AddressRefused, special_purpose
+from nexus_tools.http.address_guard import AddressGuard, AddressRefused, special_purpose
 
 GUARD = AddressGuard()
 

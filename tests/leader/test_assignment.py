@@ -1,9 +1,9 @@
 from msgspec.structs import replace
 
-from nexus_tools.leader.assignment import assignment
-from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.package.move.settling import Settling
-from nexus_tools.sui.address import Address
+from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
+from nexus_tools.contracts.move_bindings.settling import Settling
+from nexus_tools.leader.chain.assignment import assignment
+from nexus_tools.sui.types.address import Address
 
 FIRST, SECOND, STRANGER = (Address.of(number) for number in (0x11, 0x12, 0x13))
 

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from nexus_tools.leader.backoff import Backoff
+from nexus_tools.leader.dispatch.backoff import Backoff
 
 
 @pytest.mark.parametrize(

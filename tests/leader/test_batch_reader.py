@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from nexus_tools.leader.batch_reader import BatchReader
+from nexus_tools.leader.chain.batch_reader import BatchReader
 
 
 class Store:

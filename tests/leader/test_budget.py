@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.leader.closing import ClosingBatch
-from nexus_tools.sui.execution_status import Success
+from nexus_tools.leader.closing.closing_batch import ClosingBatch
+from nexus_tools.sui.types.execution_status import Success
 from nexus_tools.tool import MAX_PORTS, Answer, Failure, FailureReason, OutcomeSignature, SigningKey
-from nexus_tools.tool.signed_outcome import outcome_message
+from nexus_tools.tool.signing.signed_outcome import outcome_message
 
 pytestmark = pytest.mark.anyio
 

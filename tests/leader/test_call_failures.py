@@ -2,10 +2,10 @@
 
 import pytest
 
-from nexus_tools.leader.call_failures import Blame, blame
-from nexus_tools.package.move import invocation, on_chain_call
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.execution_status import (
+from nexus_tools.contracts.move_bindings import invocation, on_chain_call
+from nexus_tools.leader.executions.call_failures import Blame, blame
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.execution_status import (
     ErrorKind,
     ExecutionError,
     ExecutionFailure,

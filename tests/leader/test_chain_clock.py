@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from nexus_tools.errors import UnreachableError
-from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.chain.clock import ChainClock
 
 TIMEOUT_S = 20
 

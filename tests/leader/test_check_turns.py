@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from nexus_tools.leader.check_turns import CheckTurns
-from nexus_tools.sui.address import Address
+from nexus_tools.leader.dispatch.validation_turns import CheckTurns
+from nexus_tools.sui.types.address import Address
 
 pytestmark = pytest.mark.anyio
 

@@ -2,11 +2,11 @@ import asyncio
 
 import pytest
 
-from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closed_invocations import ClosedInvocations
-from nexus_tools.leader.end import Closed, End
+from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.chain.closure import Closed, End
+from nexus_tools.leader.intake.closure_log import ClosedInvocations
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
 
 pytestmark = pytest.mark.anyio

@@ -7,10 +7,10 @@ import pytest
 from grpc import StatusCode
 
 from benchmarks.gateway import Gateway
-from nexus_tools.leader.end import Closed
+from nexus_tools.leader.chain.closure import Closed
 from nexus_tools.registry import LeaderRegistry
 from nexus_tools.tool import MAX_PORTS, Answer, Failure, FailureReason, OutcomeSignature, SigningKey
-from nexus_tools.tool.signed_outcome import outcome_message
+from nexus_tools.tool.signing.signed_outcome import outcome_message
 
 pytestmark = pytest.mark.anyio
 

@@ -3,15 +3,15 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing import Closing, ClosingBatch
-from nexus_tools.leader.closing_queue import ClosingQueue
-from nexus_tools.leader.end import Closed
-from nexus_tools.package import Deployment, ports_of
-from nexus_tools.sui.address import CLOCK, Address
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.expiration import ValidDuring
-from nexus_tools.sui.transaction import (
+from nexus_tools.contracts import Deployment, ports_of
+from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.closing.closing_batch import Closing, ClosingBatch
+from nexus_tools.leader.closing.closing_queue import ClosingQueue
+from nexus_tools.sui.types.address import CLOCK, Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.expiration import ValidDuring
+from nexus_tools.sui.types.transaction import (
     GasData,
     MoveCall,
     OwnedObject,

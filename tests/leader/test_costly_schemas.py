@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.package.move.state import State
+from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.tool import FailureReason, ToolFqn
 
 pytestmark = pytest.mark.anyio

@@ -5,14 +5,14 @@ from functools import partial
 
 import pytest
 
-from nexus_tools.client import Cursor, EventRecord, follow_events
-from nexus_tools.package import event_filter, parse_event
-from nexus_tools.package.move.invocation import (
+from nexus_tools.contracts import event_filter, parse_event
+from nexus_tools.contracts.move_bindings.invocation import (
     InvocationFailed,
     InvocationRequested,
 )
 from nexus_tools.registry import Executions
-from nexus_tools.toolkit import ToolServer, Variant, serving, tool
+from nexus_tools.sui.client import Cursor, EventRecord, follow_events
+from nexus_tools.tool_server import ToolServer, Variant, serving, tool
 from nexus_tools.workflow import (
     DIALECT,
     Document,

@@ -1,21 +1,21 @@
 import pytest
 
-from nexus_tools.client import Cursor, EventRecord, Progress
-from nexus_tools.leader.end import Closed
-from nexus_tools.leader.event_page import EventPage
-from nexus_tools.package import Deployment
-from nexus_tools.package.move.run import Run
-from nexus_tools.package.move.workflows.execution import (
+from nexus_tools.contracts import Deployment
+from nexus_tools.contracts.move_bindings.run import Run
+from nexus_tools.contracts.move_bindings.workflows.execution import (
     ExecutionAdvanced,
     ExecutionEnded,
     ExecutionLeadersChanged,
 )
-from nexus_tools.package.move.workflows.walks import Change
-from nexus_tools.sui.address import ADDRESS, Address
+from nexus_tools.contracts.move_bindings.workflows.walks import Change
+from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.intake.event_page import EventPage
 from nexus_tools.sui.bcs import boolean, option, record, string, u8, u64, vector
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.event import Event
-from nexus_tools.sui.type_tag import StructTag
+from nexus_tools.sui.client import Cursor, EventRecord, Progress
+from nexus_tools.sui.types.address import ADDRESS, Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.event import Event
+from nexus_tools.sui.types.type_tag import StructTag
 
 PACKAGE = Address.of(0x10)
 WORKFLOWS = Address.of(0x11)

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.package.move.workflows import dag as calls
-from nexus_tools.package.move.workflows import execution as moves
+from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
+from nexus_tools.contracts.move_bindings.workflows import dag as calls
+from nexus_tools.contracts.move_bindings.workflows import execution as moves
 from nexus_tools.registry import PublishedWorkflow, RequestRun, StepCommands
-from nexus_tools.registry.plan_reading import PlanSizes
-from nexus_tools.registry.publication import Progress, Publication
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.registry.workflows.plan_gas import PlanSizes
+from nexus_tools.registry.workflows.publication import Progress, Publication
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import ToolFqn
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import (
     DIALECT,
     Document,

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from nexus_tools.tool import protocol
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import (
     DIALECT,
     Default,

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from nexus_tools.leader.fair_share import FairShare
+from nexus_tools.http.fair_share import FairShare
 
 pytestmark = pytest.mark.anyio
 

@@ -10,11 +10,11 @@ from grpc import StatusCode
 
 from benchmarks.gateway import Gateway
 from benchmarks.proxy import Proxy
-from nexus_tools.client import WENT_BACK
 from nexus_tools.leader import Leader
-from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.sui.client import WENT_BACK
+from nexus_tools.sui.localnet import ThreadedLocalnet
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.tool_server import Variant, tool
 
 pytestmark = pytest.mark.anyio
 

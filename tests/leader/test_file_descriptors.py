@@ -4,13 +4,13 @@ import sys
 
 import pytest
 
-from nexus_tools.leader.file_descriptors import calls_within
+from nexus_tools.leader.dispatch.file_descriptors import calls_within
 
 resource = pytest.importorskip("resource", reason="only POSIX bounds what a process may open")
 
 PROGRAM = """
 import json, resource, sys
-from nexus_tools.leader.file_descriptors import allowed_calls, make_room
+from nexus_tools.leader.dispatch.file_descriptors import allowed_calls, make_room
 soft, hard, calls = map(int, sys.argv[1:])
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 before = allowed_calls(calls)

@@ -2,20 +2,20 @@
 
 import pytest
 
-from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.carried_workflows import CarriedWorkflow
-from nexus_tools.leader.closing import Closing
-from nexus_tools.leader.closing_queue import ClosingQueue
-from nexus_tools.leader.continuation import Continuation, Extent, following_effort
-from nexus_tools.package import Deployment
-from nexus_tools.package.move.attempt import Attempt
-from nexus_tools.package.move.run import Run
+from nexus_tools.contracts import Deployment
+from nexus_tools.contracts.move_bindings.attempt import Attempt
+from nexus_tools.contracts.move_bindings.run import Run
+from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.chain.workflow_cache import CarriedWorkflow
+from nexus_tools.leader.closing.closing_batch import Closing
+from nexus_tools.leader.closing.closing_queue import ClosingQueue
+from nexus_tools.leader.closing.continuation import Continuation, Extent, following_effort
 from nexus_tools.registry import PublishedWorkflow, StepCommands
-from nexus_tools.registry.plan_reading import PlanSizes
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.object import ObjectReference
-from nexus_tools.sui.transaction import OwnedObject, SharedObject
+from nexus_tools.registry.workflows.plan_gas import PlanSizes
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.object import ObjectReference
+from nexus_tools.sui.types.transaction import OwnedObject, SharedObject
 from nexus_tools.tool import Answer, ToolFqn
 from nexus_tools.workflow import (
     DIALECT,

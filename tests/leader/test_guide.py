@@ -10,7 +10,7 @@ from nexus_tools.leader import LeaderConfig, LeaderMetrics
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "leader.md").read_text()
-SOURCES = [*(ROOT / "nexus_tools" / "leader").glob("*.py"), ROOT / "nexus_tools/cli/leader/run.py"]
+SOURCES = [*(ROOT / "nexus_tools" / "leader").rglob("*.py"), ROOT / "nexus_tools/cli/leader/run.py"]
 
 
 def rows(heading):

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from nexus_tools.errors import UsageError
-from nexus_tools.leader.health import health_app, serve_health
+from nexus_tools.leader.health.health_server import health_app, serve_health
 from nexus_tools.leader.metrics import LeaderMetrics
 
 

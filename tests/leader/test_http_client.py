@@ -6,8 +6,8 @@ from ipaddress import ip_network
 
 import pytest
 
-from nexus_tools.leader.address_guard import AddressGuard
-from nexus_tools.leader.http_client import (
+from nexus_tools.http.address_guard import AddressGuard
+from nexus_tools.http.guarded_client import (
     NoResponseError,
     SystemResolver,
     exchange,

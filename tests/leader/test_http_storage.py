@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.errors import NotFoundError, UnreachableError, ValidationError
-from nexus_tools.leader.http_storage import http_storage
+from nexus_tools.leader.dispatch.http_storage import http_storage
 
 pytestmark = pytest.mark.anyio
 

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus_tools.leader import invoker as invoker_module
-from nexus_tools.leader.address_guard import AddressGuard
-from nexus_tools.leader.file_descriptors import make_room
-from nexus_tools.leader.http_client import SystemResolver, guarded_client
-from nexus_tools.leader.invoker import Invoker, retry_after_ms
-from nexus_tools.leader.judgement import Declined
+from nexus_tools.http.address_guard import AddressGuard
+from nexus_tools.http.guarded_client import SystemResolver, guarded_client
+from nexus_tools.leader.dispatch import invoker as invoker_module
+from nexus_tools.leader.dispatch.file_descriptors import make_room
+from nexus_tools.leader.dispatch.invoker import Invoker, retry_after_ms
+from nexus_tools.leader.dispatch.response_classifier import Declined
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 
 pytestmark = pytest.mark.anyio
 

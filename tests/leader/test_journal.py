@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.end import Closed
-from nexus_tools.leader.journal import Journal, Stage
-from nexus_tools.sui.address import Address
+from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.journal.journal import Journal, Stage
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature
 
 pytestmark = pytest.mark.anyio
@@ -253,10 +253,10 @@ async def test_writes_of_many_tasks_are_all_committed(reopen):
 VICTIM = """
 import asyncio, sys
 from pathlib import Path
-from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.end import Closed
-from nexus_tools.leader.journal import Journal
-from nexus_tools.sui.address import Address
+from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.journal.journal import Journal
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer
 
 def say(*words):

@@ -1,9 +1,9 @@
 import pytest
 
 from nexus_tools.leader import stage_of
-from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.journal import Journal, Stage
-from nexus_tools.sui.address import Address
+from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.journal.journal import Journal, Stage
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer
 
 pytestmark = pytest.mark.anyio

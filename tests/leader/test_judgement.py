@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from nexus_tools.leader.http_client import Response
-from nexus_tools.leader.judgement import (
+from nexus_tools.http.guarded_client import Response
+from nexus_tools.leader.dispatch.response_classifier import (
     MAX_OUTCOME_BYTES,
     Again,
     failure,

@@ -9,13 +9,13 @@ import structlog
 from msgspec import structs
 
 from benchmarks.proxy import Proxy
-from nexus_tools import units
+from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.errors import NotAllowedError, NotFoundError, UsageError
 from nexus_tools.leader import Leader
-from nexus_tools.package.move.state import State
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.support import units
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import FailureReason
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 
 pytestmark = pytest.mark.anyio
 

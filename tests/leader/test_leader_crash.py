@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from nexus_tools.package.move.state import State
+from nexus_tools.contracts.move_bindings.state import State
 
 pytestmark = pytest.mark.anyio
 
@@ -18,10 +18,12 @@ TIMEOUT_S = 90
 
 PROGRAM = """
 import asyncio, json, sys
-from nexus_tools.client import KeyPair, Network, SuiClient
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.client import SuiClient
 from nexus_tools.leader import Leader, LeaderConfig
-from nexus_tools.package import Deployment
-from nexus_tools.sui.address import Address
+from nexus_tools.contracts import Deployment
+from nexus_tools.sui.types.address import Address
 
 async def main(url, key, deployment, leader):
     async with SuiClient(Network("localnet", url)) as client:

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.leader.meta_check import MetaCheck
-from nexus_tools.sui.address import Address
+from nexus_tools.leader.dispatch.meta_check import MetaCheck
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
 
 pytestmark = pytest.mark.anyio

@@ -2,12 +2,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from nexus_tools.client import Network
-from nexus_tools.leader.chain import Chain
+from nexus_tools.leader.chain.chain import Chain
+from nexus_tools.leader.closing.worker_balances import Earnings, Money, Purse, command_to_send
+from nexus_tools.leader.closing.workers import Workers
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.money import Earnings, Money, Purse, command_to_send
-from nexus_tools.leader.workers import Workers
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.types.address import Address
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from itertools import pairwise
 
 import pytest
 
-from nexus_tools.client import Cursor
+from nexus_tools.contracts.move_bindings.workflows import schedule as moves
+from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionEnded
 from nexus_tools.errors import NotNowError, UnreachableError
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.named_schedules import NamedSchedules
-from nexus_tools.leader.setbacks import Setbacks
-from nexus_tools.package.move.workflows import schedule as moves
-from nexus_tools.package.move.workflows.execution import ExecutionEnded
-from nexus_tools.sui.address import Address
+from nexus_tools.leader.schedules.assigned_schedules import NamedSchedules
+from nexus_tools.leader.schedules.retry_delays import Setbacks
+from nexus_tools.sui.client import Cursor
+from nexus_tools.sui.types.address import Address
 
 pytestmark = pytest.mark.anyio
 

@@ -1,7 +1,7 @@
 import pytest
 
-from nexus_tools.leader.readiness import Readiness
-from nexus_tools.leader.watcher import BEGINNING
+from nexus_tools.leader.intake.readiness import Readiness
+from nexus_tools.leader.intake.watcher import BEGINNING
 
 FINE = ({}, "")
 SILENT = ({"node": "it is silent", "watcher": "no events"}, "node_unreachable")

@@ -5,14 +5,14 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from nexus_tools.contracts import PackageClient
+from nexus_tools.contracts.move_bindings.value import Ports, Value
 from nexus_tools.errors import NotFoundError, UnreachableError, ValidationError
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.dispatch.remote_values import MAX_VALUES, RemoteValues, parsed
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.remote_values import MAX_VALUES, RemoteValues, parsed
-from nexus_tools.package import PackageClient
-from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.registry import read_records
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 
 pytestmark = pytest.mark.anyio
 

@@ -6,19 +6,19 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from nexus_tools.client import Cursor, EventRecord, follow_events
+from nexus_tools.contracts import event_filter, parse_event
+from nexus_tools.contracts.move_bindings.workflows import execution as executions
+from nexus_tools.contracts.move_bindings.workflows import schedule as moves
+from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.errors import NotNowError, UnreachableError
-from nexus_tools.leader import awaited_events, triggers
-from nexus_tools.leader.schedules import Schedules as LeaderSchedules
-from nexus_tools.leader.triggers import Triggers
-from nexus_tools.package import event_filter, parse_event
-from nexus_tools.package.move.workflows import execution as executions
-from nexus_tools.package.move.workflows import schedule as moves
-from nexus_tools.package.move.workflows.timing import Plan, Timing
+from nexus_tools.leader.schedules import event_triggers, triggers
+from nexus_tools.leader.schedules.schedule_runner import Schedules as LeaderSchedules
+from nexus_tools.leader.schedules.triggers import Triggers
 from nexus_tools.registry import Schedules
-from nexus_tools.registry import schedules as verbs
+from nexus_tools.registry.schedules import schedules as verbs
+from nexus_tools.sui.client import Cursor, EventRecord, follow_events
 from nexus_tools.tool import ToolFqn
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import DIALECT, Document, Vertex
 from tests.leader.conftest import new_key
 
@@ -336,7 +336,7 @@ async def test_finished_list_goes_on_once_it_is_extended(world, leader, create, 
 
 
 async def test_one_owner_has_few_places(world, leader, await_events, tell, schedules, monkeypatch):
-    monkeypatch.setattr(awaited_events, "MAX_OF_OWNER", 1)
+    monkeypatch.setattr(event_triggers, "MAX_OF_OWNER", 1)
     async with world.running(leader):
         first = await await_events()
         await await_events()
@@ -368,7 +368,7 @@ async def test_schedule_that_triggered_gets_the_place_of_one_that_never_did(
 async def test_owner_without_a_place_gets_one_of_an_owner_with_many(
     world, leader, await_events, tell, schedules, looks, monkeypatch
 ):
-    monkeypatch.setattr(awaited_events, "MAX_FOLLOWED", 2)
+    monkeypatch.setattr(event_triggers, "MAX_FOLLOWED", 2)
     key = new_key()
     world.localnet.fund(key.address, 10**11)
     async with world.client_of(key) as client, world.running(leader):
@@ -514,7 +514,7 @@ def unchecked(monkeypatch):
 @pytest.fixture
 def one_place(monkeypatch):
     """Events are followed for one schedule only."""
-    monkeypatch.setattr(awaited_events, "MAX_FOLLOWED", 1)
+    monkeypatch.setattr(event_triggers, "MAX_FOLLOWED", 1)
 
 
 @pytest.fixture

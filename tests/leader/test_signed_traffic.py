@@ -9,13 +9,13 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.invoker import Invoker
-from nexus_tools.leader.judgement import Declined
+from nexus_tools.leader.dispatch.invoker import Invoker
+from nexus_tools.leader.dispatch.request_signing import SignedTraffic
+from nexus_tools.leader.dispatch.response_classifier import Declined
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.signed_traffic import SignedTraffic
-from nexus_tools.private_file import write_private
 from nexus_tools.registry import LeaderRegistry
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.support.private_file import write_private
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import (
     Answer,
     Failure,
@@ -25,8 +25,8 @@ from nexus_tools.tool import (
     SigningKey,
     sign_response,
 )
-from nexus_tools.tool.signed_outcome import outcome_header
-from nexus_tools.toolkit import (
+from nexus_tools.tool.signing.signed_outcome import outcome_header
+from nexus_tools.tool_server import (
     MemoryNonces,
     NotAuthorizedError,
     Signatures,

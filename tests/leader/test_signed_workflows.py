@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nexus_tools.registry import Executions
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import (
     DIALECT,
     Default,

@@ -1,6 +1,6 @@
 """What steps may cost, and how many of them a worker can pay."""
 
-from nexus_tools.leader.step_costs import affordable, cost_mist
+from nexus_tools.leader.closing.step_costs import affordable, cost_mist
 from nexus_tools.registry import Gather, RequestIterations, RequestRun
 from nexus_tools.workflow import Run
 

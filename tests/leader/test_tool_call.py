@@ -5,27 +5,27 @@ from contextlib import AsyncExitStack
 import pytest
 from msgspec.structs import replace
 
-from nexus_tools.leader.address_guard import AddressGuard
-from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.chain import FoundTool
-from nexus_tools.leader.check_turns import CheckTurns
+from nexus_tools.contracts import ports_of
+from nexus_tools.contracts.move_bindings.collateral import Collateral
+from nexus_tools.contracts.move_bindings.invocation import Invocation
+from nexus_tools.contracts.move_bindings.keys import Keys
+from nexus_tools.contracts.move_bindings.roster import Roster
+from nexus_tools.contracts.move_bindings.settling import Settling
+from nexus_tools.contracts.move_bindings.state import State
+from nexus_tools.contracts.move_bindings.tool import Tool
+from nexus_tools.contracts.move_bindings.value import Ports, Value
+from nexus_tools.http.address_guard import AddressGuard
+from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.chain.chain import FoundTool
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.judgement import Declined
+from nexus_tools.leader.dispatch.remote_values import RemoteValues
+from nexus_tools.leader.dispatch.response_classifier import Declined
+from nexus_tools.leader.dispatch.tool_call import ToolCall, ToolCalls
+from nexus_tools.leader.dispatch.tool_health import ToolLanes
+from nexus_tools.leader.dispatch.validation_turns import CheckTurns
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.remote_values import RemoteValues
-from nexus_tools.leader.tool_call import ToolCall, ToolCalls
-from nexus_tools.leader.tool_lanes import ToolLanes
-from nexus_tools.package import ports_of
-from nexus_tools.package.move.collateral import Collateral
-from nexus_tools.package.move.invocation import Invocation
-from nexus_tools.package.move.keys import Keys
-from nexus_tools.package.move.roster import Roster
-from nexus_tools.package.move.settling import Settling
-from nexus_tools.package.move.state import State
-from nexus_tools.package.move.tool import Tool
-from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.registry import Registration
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Failure, FailureReason
 
 pytestmark = pytest.mark.anyio

@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from nexus_tools.leader.tool_lanes import BreakerState, CircuitBreaker, ToolLanes
-from nexus_tools.sui.address import Address
+from nexus_tools.leader.dispatch.tool_health import BreakerState, CircuitBreaker, ToolLanes
+from nexus_tools.sui.types.address import Address
 
 
 class Clock:

@@ -2,10 +2,10 @@ from contextlib import aclosing
 
 import pytest
 
-from nexus_tools.client import Cursor, EventRecord, follow_events
-from nexus_tools.leader.event_page import KINDS
-from nexus_tools.leader.watcher import starting_cursor
-from nexus_tools.package import event_filter, parse_event
+from nexus_tools.contracts import event_filter, parse_event
+from nexus_tools.leader.intake.event_page import KINDS
+from nexus_tools.leader.intake.watcher import starting_cursor
+from nexus_tools.sui.client import Cursor, EventRecord, follow_events
 
 pytestmark = pytest.mark.anyio
 

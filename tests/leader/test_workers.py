@@ -5,14 +5,14 @@ import secrets
 
 import pytest
 
-from nexus_tools.client import KeyPair
 from nexus_tools.errors import NotNowError
-from nexus_tools.leader.end import Closed
+from nexus_tools.leader.chain.closure import Closed
 from nexus_tools.registry import LeaderRegistry
-from nexus_tools.sui.address import SUI_FRAMEWORK, Address
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.signature import SignatureScheme
-from nexus_tools.sui.type_tag import SUI
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.type_tag import SUI
 from nexus_tools.tool import Answer
 
 pytestmark = pytest.mark.anyio

@@ -3,13 +3,13 @@ import asyncio
 import pytest
 
 from nexus_tools.errors import NexusError
-from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closed_invocations import ClosedInvocations
-from nexus_tools.leader.closing_queue import ClosingQueue
-from nexus_tools.leader.end import Closed, End
+from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.chain.closure import Closed, End
+from nexus_tools.leader.closing.closing_queue import ClosingQueue
+from nexus_tools.leader.intake.closure_log import ClosedInvocations
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.workload import Workload
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 
 pytestmark = pytest.mark.anyio
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bytecode import check_publishable, deserialize, package_digest
-from nexus_tools.localnet.compiler import sources_digest
-from nexus_tools.move_source import read_modules
+from nexus_tools.sui.bytecode import check_publishable, deserialize, package_digest
+from nexus_tools.sui.localnet.compiler import sources_digest
+from nexus_tools.sui.move_source import read_modules
 
 ROOT = Path(__file__).parents[2]
-OURS = ROOT / "nexus_tools" / "package"
+OURS = ROOT / "nexus_tools" / "contracts"
 BYTECODE = {
     "nexus_tools": OURS / "bytecode",
     "nexus_workflows": OURS / "workflows" / "bytecode",

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.package.move.workflows import dag as dag_calls
+from nexus_tools.contracts.move_bindings.workflows import dag as dag_calls
 from nexus_tools.registry import (
     Invocations,
     LeaderRegistry,
@@ -8,8 +8,8 @@ from nexus_tools.registry import (
     ToolRegistry,
     Workflows,
 )
-from nexus_tools.registry.publication import Progress, batches
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.registry.workflows.publication import Progress, batches
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import pytest
 
 from nexus_tools import OutputInvalidError
+from nexus_tools.contracts.move_bindings import invocation as calls
+from nexus_tools.contracts.move_bindings.value import Ports, Value
+from nexus_tools.contracts.ports import make_ports
 from nexus_tools.errors import ValidationError
-from nexus_tools.package.move import invocation as calls
-from nexus_tools.package.move.value import Ports, Value
-from nexus_tools.package.ports import make_ports
 from nexus_tools.registry import invalid_answers
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer
 
 INPUTS = {"a": 1, "b": 2}

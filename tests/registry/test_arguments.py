@@ -4,7 +4,7 @@ import pytest
 
 from nexus_tools.errors import UsageError
 from nexus_tools.registry import Asks, Executions, Schedules
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from tests.registry.sums import TWICE, sums
 
 ID = Address(bytes(32))

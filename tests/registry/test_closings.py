@@ -5,15 +5,15 @@ from hashlib import blake2b
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from nexus_tools.contracts import move_bindings as calls
+from nexus_tools.contracts import parse_event, ports_of
+from nexus_tools.contracts.move_bindings.invocation import InvocationFailed, InvocationSettled
+from nexus_tools.contracts.move_bindings.state import State
+from nexus_tools.contracts.move_bindings.value import Ports
 from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, ValidationError
-from nexus_tools.package import move as calls
-from nexus_tools.package import parse_event, ports_of
-from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled
-from nexus_tools.package.move.state import State
-from nexus_tools.package.move.value import Ports
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")

@@ -5,10 +5,9 @@ import re
 
 import pytest
 
-from nexus_tools.client import past_events as client_events
+from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
+from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionBegun, ExecutionEnded
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
-from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.package.move.workflows.execution import ExecutionBegun, ExecutionEnded
 from nexus_tools.registry import (
     Executions,
     Foresight,
@@ -17,11 +16,12 @@ from nexus_tools.registry import (
     add_advance,
     add_outcome,
     closed_with,
-    invocation_history,
 )
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.registry.invocations import history
+from nexus_tools.sui.client import past_events as client_events
+from nexus_tools.sui.support.units import parse_sui
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason
-from nexus_tools.units import parse_sui
 from nexus_tools.workflow import DIALECT, Run, Status, read_document
 from tests.workflow.notation import flow
 
@@ -164,7 +164,7 @@ async def test_what_happened_is_looked_for_from_the_beginning_of_the_execution_o
         asked.append(after)
         return client_events(client, kinds, after)
 
-    monkeypatch.setattr(invocation_history, "past_events", past_events)
+    monkeypatch.setattr(history, "past_events", past_events)
     begun = await executions.begin(twice, {"a": 1, "one.b": 2})
     steps = await executions.history(begun.execution)
     assert [type(each.event) for each in steps] == [ExecutionBegun, InvocationRequested]

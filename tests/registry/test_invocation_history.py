@@ -2,13 +2,13 @@
 
 import pytest
 
-from nexus_tools.errors import NotFoundError
-from nexus_tools.package.move.invocation import (
+from nexus_tools.contracts.move_bindings.invocation import (
     InvocationDeleted,
     InvocationFailed,
     InvocationSettled,
 )
-from nexus_tools.sui.address import Address
+from nexus_tools.errors import NotFoundError
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
 
 INPUTS = {"a": 2, "b": 40}

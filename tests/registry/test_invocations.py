@@ -6,7 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from benchmarks.gateway import Gateway
-from nexus_tools.client import SuiClient
+from nexus_tools.contracts import make_ports, ports_of
+from nexus_tools.contracts import move_bindings as calls
+from nexus_tools.contracts.move_bindings.state import State
+from nexus_tools.contracts.move_bindings.value import Ports, Value
 from nexus_tools.errors import (
     NotAllowedError,
     NotFoundError,
@@ -14,10 +17,6 @@ from nexus_tools.errors import (
     UsageError,
     ValidationError,
 )
-from nexus_tools.package import make_ports, ports_of
-from nexus_tools.package import move as calls
-from nexus_tools.package.move.state import State
-from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.registry import (
     DEFAULT_OUTCOME_BYTES,
     Invocations,
@@ -25,8 +24,9 @@ from nexus_tools.registry import (
     add_request,
     quote_mist,
 )
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, FailureReason, ToolFqn, outcome_bytes
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")

@@ -5,12 +5,11 @@ from random import Random
 
 import pytest
 
-from nexus_tools.client import Cursor, SuiClient
-from nexus_tools.package.move.collateral import Collateral
-from nexus_tools.package.move.keys import Keys
-from nexus_tools.package.move.leader import Leader
-from nexus_tools.package.move.owner import Owner
-from nexus_tools.package.move.roster import Roster
+from nexus_tools.contracts.move_bindings.collateral import Collateral
+from nexus_tools.contracts.move_bindings.keys import Keys
+from nexus_tools.contracts.move_bindings.leader import Leader
+from nexus_tools.contracts.move_bindings.owner import Owner
+from nexus_tools.contracts.move_bindings.roster import Roster
 from nexus_tools.registry import (
     Histories,
     Invocations,
@@ -19,7 +18,8 @@ from nexus_tools.registry import (
     read_histories,
     read_records,
 )
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import Cursor, SuiClient
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")

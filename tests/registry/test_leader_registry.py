@@ -3,15 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
-from nexus_tools.client import Simulated
+from nexus_tools.contracts import LeaderState, leader_id, parse_event
+from nexus_tools.contracts import move_bindings as calls
+from nexus_tools.contracts.move_bindings.collateral import CollateralLocked
+from nexus_tools.contracts.move_bindings.leader import LeaderActivityChanged, LeaderRegistered
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
-from nexus_tools.package import LeaderState, leader_id, parse_event
-from nexus_tools.package import move as calls
-from nexus_tools.package.move.collateral import CollateralLocked
-from nexus_tools.package.move.leader import LeaderActivityChanged, LeaderRegistered
 from nexus_tools.registry import LeaderRegistry
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import Simulated
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
 
 SUI = 1_000_000_000
 DAY = 86_400_000

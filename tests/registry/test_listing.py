@@ -1,11 +1,11 @@
 import pytest
 
+from nexus_tools.contracts import ToolState, name_id
+from nexus_tools.contracts import move_bindings as calls
+from nexus_tools.contracts.move_bindings import fqn
 from nexus_tools.errors import NotFoundError
-from nexus_tools.package import ToolState, name_id
-from nexus_tools.package import move as calls
-from nexus_tools.package.move import fqn
 from nexus_tools.registry import Registration, ToolFilter
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")

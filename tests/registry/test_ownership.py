@@ -2,12 +2,12 @@
 
 import pytest
 
+from nexus_tools.contracts import name_id, parse_event
+from nexus_tools.contracts.move_bindings.owner import OwnershipAccepted, OwnershipOffered
+from nexus_tools.contracts.move_bindings.tool import ToolTakenOver, ToolUpdated
 from nexus_tools.errors import NotAllowedError, NotFoundError
-from nexus_tools.package import name_id, parse_event
-from nexus_tools.package.move.owner import OwnershipAccepted, OwnershipOffered
-from nexus_tools.package.move.tool import ToolTakenOver, ToolUpdated
 from nexus_tools.registry import Administration, LeaderRegistry, Registration, ToolRegistry
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.registry.publication import Publication
+from nexus_tools.registry.workflows.publication import Publication
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import structure_of
 from tests.workflow.random_documents import Grown

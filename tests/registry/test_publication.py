@@ -3,8 +3,8 @@ import dataclasses
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.registry.publication import Progress, Publication, batches
-from nexus_tools.registry.workflow_limits import MAX_DOCUMENT_BYTES
+from nexus_tools.registry.workflows.limits import MAX_DOCUMENT_BYTES
+from nexus_tools.registry.workflows.publication import Progress, Publication, batches
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import DIALECT, EntryGroup
 from tests.registry.sums import TWICE, sums

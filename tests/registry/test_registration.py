@@ -3,13 +3,13 @@ import dataclasses
 import pytest
 from msgspec.structs import replace
 
-from nexus_tools.client import Simulated
+from nexus_tools.contracts import ToolState, name_id, parse_event, tool_id
+from nexus_tools.contracts.move_bindings.collateral import CollateralLocked
+from nexus_tools.contracts.move_bindings.tool import ToolRegistered
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
-from nexus_tools.package import ToolState, name_id, parse_event, tool_id
-from nexus_tools.package.move.collateral import CollateralLocked
-from nexus_tools.package.move.tool import ToolRegistered
 from nexus_tools.registry import Registration, ToolRegistry
-from nexus_tools.sui.object import Shared
+from nexus_tools.sui.client import Simulated
+from nexus_tools.sui.types.object import Shared
 from nexus_tools.tool import MoveFunction, ToolFqn, ToolType
 
 SUI = 1_000_000_000

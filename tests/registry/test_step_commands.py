@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from nexus_tools.registry.step_commands import (
+from nexus_tools.registry.executions.step_commands import (
     MAX_STEPS,
     Foresight,
     Gather,

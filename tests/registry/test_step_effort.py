@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.errors import NexusError, ValidationError
-from nexus_tools.registry.publication import Publication
+from nexus_tools.registry.workflows.publication import Publication
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import (
     DIALECT,
@@ -18,12 +18,12 @@ from nexus_tools.workflow import (
     InputPort,
     OutputPort,
     Vertex,
-    effort,
     lint,
     plan_of,
     read_document,
     structure_of,
 )
+from nexus_tools.workflow.semantics import effort
 from tests.workflow.notation import flow
 from tests.workflow.random_documents import grown, strewn
 

@@ -3,6 +3,8 @@ import dataclasses
 import pytest
 from msgspec.structs import replace
 
+from nexus_tools.contracts import ToolState, leader_id
+from nexus_tools.contracts.move_bindings.collateral import SlashProposed
 from nexus_tools.errors import (
     NotAllowedError,
     NotFoundError,
@@ -10,10 +12,8 @@ from nexus_tools.errors import (
     UsageError,
     ValidationError,
 )
-from nexus_tools.package import ToolState, leader_id
-from nexus_tools.package.move.collateral import SlashProposed
 from nexus_tools.registry import Registration
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
 
 SUI = 1_000_000_000

@@ -5,11 +5,11 @@ from hashlib import sha256
 import pytest
 from msgspec.structs import replace
 
+from nexus_tools.contracts import ports_of
+from nexus_tools.contracts.move_bindings.workflows.dag import Group
 from nexus_tools.errors import ValidationError
-from nexus_tools.package import ports_of
-from nexus_tools.package.move.workflows.dag import Group
-from nexus_tools.registry.publication import Publication
-from nexus_tools.registry.workflow_limits import MAX_DOCUMENT_BYTES
+from nexus_tools.registry.workflows.limits import MAX_DOCUMENT_BYTES
+from nexus_tools.registry.workflows.publication import Publication
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import Default, EntryGroup, InputPort, plan_of
 from tests.registry.sums import ADD, TWICE, sums

@@ -1,11 +1,11 @@
 import pytest
 
-from nexus_tools.client import Simulated
+from nexus_tools.contracts import dag_id, name_id, parse_event, tool_id
+from nexus_tools.contracts.move_bindings.workflows.dag import DagPublished
 from nexus_tools.errors import NexusError, NotAllowedError, NotFoundError, ValidationError
-from nexus_tools.package import dag_id, name_id, parse_event, tool_id
-from nexus_tools.package.move.workflows.dag import DagPublished
 from nexus_tools.registry import Workflows
-from nexus_tools.sui.object import Immutable, Shared
+from nexus_tools.sui.client import Simulated
+from nexus_tools.sui.types.object import Immutable, Shared
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import DIALECT, plan_of
 from tests.registry.sums import ADD, TWICE, sums

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nexus_tools.package.move.workflows.timing import Plan, Timing
+from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.registry import Schedules, Workflows
 from nexus_tools.workflow import read_document
 

@@ -2,14 +2,23 @@
 
 import pytest
 
-from nexus_tools.client import Cursor
-from nexus_tools.errors import NexusError, NotAllowedError, NotFoundError, NotNowError, UsageError
-from nexus_tools.package.move.workflows import execution as executions
-from nexus_tools.package.move.workflows.execution import Execution, ExecutionBegun
-from nexus_tools.package.move.workflows.schedule import ScheduleCollected, ScheduleTriggered
-from nexus_tools.package.move.workflows.timing import Plan, Timing
+from nexus_tools.contracts.move_bindings.workflows import execution as executions
+from nexus_tools.contracts.move_bindings.workflows.execution import Execution, ExecutionBegun
+from nexus_tools.contracts.move_bindings.workflows.schedule import (
+    ScheduleCollected,
+    ScheduleTriggered,
+)
+from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
+from nexus_tools.errors import (
+    NexusError,
+    NotAllowedError,
+    NotFoundError,
+    NotNowError,
+    UsageError,
+)
 from nexus_tools.registry import Executions, LeaderRegistry, Schedules, ToolRegistry, standing_of
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.client import Cursor
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 
 pytestmark = pytest.mark.anyio
 

@@ -2,13 +2,16 @@
 
 import pytest
 
+from nexus_tools.contracts.move_bindings.workflows import execution as executions
+from nexus_tools.contracts.move_bindings.workflows.execution import Execution, ExecutionRefunded
+from nexus_tools.contracts.move_bindings.workflows.schedule import (
+    ScheduleCollected,
+    ScheduleTriggered,
+)
 from nexus_tools.errors import NotNowError
-from nexus_tools.package.move.workflows import execution as executions
-from nexus_tools.package.move.workflows.execution import Execution, ExecutionRefunded
-from nexus_tools.package.move.workflows.schedule import ScheduleCollected, ScheduleTriggered
 from nexus_tools.registry import Executions, StepCommands
-from nexus_tools.registry.step_commands import RequestRun
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.registry.executions.step_commands import RequestRun
+from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.workflow import Run
 
 pytestmark = pytest.mark.anyio

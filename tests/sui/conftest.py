@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import strategies as st
 
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.object import (
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.object import (
     AddressOwner,
     ConsensusAddressOwner,
     Immutable,
@@ -13,7 +13,7 @@ from nexus_tools.sui.object import (
     ObjectReference,
     Shared,
 )
-from nexus_tools.sui.type_tag import Primitive, StructTag, VectorTag
+from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
 
 
 class Strategies:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nexus_tools.sui import bcs
 from nexus_tools.sui.bcs import BcsError, Codec
-from nexus_tools.uleb128 import write_uleb128
+from nexus_tools.sui.support.uleb128 import write_uleb128
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus_tools.ed25519 import verifies_ed25519
-from nexus_tools.tool.http_signatures import (
+from nexus_tools.sui.support.ed25519 import verifies_ed25519
+from nexus_tools.tool.signing.http_signatures import (
     MalformedError,
     content_digest,
     has_digest,

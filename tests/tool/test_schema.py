@@ -3,13 +3,8 @@ import socket
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import (
-    check_input_schema,
-    check_output_schema,
-    is_error_variant,
-    schema_document,
-    variants,
-)
+from nexus_tools.tool import check_input_schema, check_output_schema, is_error_variant, variants
+from nexus_tools.tool.schemas import schema_document
 
 
 def _pointers(check, schema):

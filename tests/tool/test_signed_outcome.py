@@ -17,7 +17,7 @@ from nexus_tools.tool import (
     check_answer,
     encoded_ports,
 )
-from nexus_tools.tool.signed_outcome import outcome_header, outcome_message
+from nexus_tools.tool.signing.signed_outcome import outcome_header, outcome_message
 
 PRIVATE = Ed25519PrivateKey.from_private_bytes(b"\x03" * 32)
 KEY = SigningKey.of_private(PRIVATE)

@@ -16,7 +16,7 @@ from http_message_signatures import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus_tools.ed25519 import verifies_ed25519
+from nexus_tools.sui.support.ed25519 import verifies_ed25519
 from nexus_tools.tool import (
     Identity,
     KnownKeys,
@@ -31,9 +31,9 @@ from nexus_tools.tool import (
     sign_request,
     sign_response,
 )
-from nexus_tools.tool.http_signatures import content_digest, read_input
-from nexus_tools.tool.request_components import request_value
-from nexus_tools.tool.signing import (
+from nexus_tools.tool.signing.http_signatures import content_digest, read_input
+from nexus_tools.tool.signing.request_components import request_value
+from nexus_tools.tool.signing.signing import (
     COVERED,
     MAX_LIFETIME_S,
     is_signed,

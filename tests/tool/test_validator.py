@@ -10,7 +10,7 @@ from nexus_tools.tool import (
     check_input_schema,
     measure,
 )
-from nexus_tools.tool.validation_cost import MAX_STEPS
+from nexus_tools.tool.schemas.validation_cost import MAX_STEPS
 
 
 @dataclass(frozen=True)

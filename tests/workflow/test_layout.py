@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus_tools.workflow.layout import Area, Box, Line, Size, Spacing, lay_out
+from nexus_tools.workflow.drawing.layout import Area, Box, Line, Size, Spacing, lay_out
 
 PIXELS = Spacing(layers=12, boxes=26, lines=18, lanes=8, ends=9, frame=12, header=14)
 CHARACTERS = Spacing(layers=1, boxes=3, lines=2, lanes=1, ends=1, frame=1, header=0, fineness=16)

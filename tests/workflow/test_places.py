@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.workflow.places import place_of, places_in
+from nexus_tools.workflow.document.source_lines import place_of, places_in
 
 TEXT = """{
   "vertices": [

@@ -11,8 +11,8 @@ from pathlib import Path
 from nexus_tools.bridges.base import BridgedTool, Discovery, Host, Refusal
 from nexus_tools.bridges.credentials import CredentialStore
 from nexus_tools.bridges.hyperpocket.auth import AuthProvider
-from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
 from nexus_tools.bridges.hyperpocket.build import Build, Workshop
+from nexus_tools.bridges.hyperpocket.credential_resolver import Authorisation
 from nexus_tools.bridges.hyperpocket.description import describe
 from nexus_tools.bridges.hyperpocket.manifest import Manifest, is_packaged
 from nexus_tools.bridges.hyperpocket.packaged import PackagedTool
@@ -23,7 +23,7 @@ from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.tool import ToolFqn
-from nexus_tools.toolkit import Tool
+from nexus_tools.tool_server import Tool
 
 # How much of a folder is looked at.
 _MAX_MODULES = 200

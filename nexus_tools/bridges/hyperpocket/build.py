@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from anyio import CapacityLimiter, Event, to_thread
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.hyperpocket.background import Background
+from nexus_tools.bridges.hyperpocket.background_tasks import Background
 from nexus_tools.bridges.hyperpocket.manifest import Manifest
 from nexus_tools.bridges.hyperpocket.runtime import Language
 from nexus_tools.bridges.redaction import SECRET_NAME, Redaction
@@ -32,7 +32,7 @@ from nexus_tools.bridges.sandbox import (
     run,
 )
 from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.logs import get_logger
+from nexus_tools.sui.support.logs import get_logger
 
 MAX_BYTES = 64 * 2**20
 MAX_FILES = 5_000

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.bridges.credentials import DEFAULT
-from nexus_tools.bridges.older_drafts import as_2020_12
-from nexus_tools.bridges.ports import PortMapping, map_ports
-from nexus_tools.bridges.variants import error_ports, object_of, output_schema
+from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
+from nexus_tools.bridges.schemas.ports import PortMapping, map_ports
+from nexus_tools.bridges.schemas.variants import error_ports, object_of, output_schema
 from nexus_tools.tool import SchemaDocument, relocated
 
 _NO_ARGUMENTS = object_of({})

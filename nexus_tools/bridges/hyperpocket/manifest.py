@@ -10,7 +10,7 @@ from typing import Any
 
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration, ToolAuth
 from nexus_tools.errors import ValidationError
-from nexus_tools.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_mark
 
 POCKET = "pocket.json"
 CONFIG = "config.toml"

@@ -8,17 +8,17 @@ from typing import Any
 from anyio import move_on_after, to_thread
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
 from nexus_tools.bridges.hyperpocket.build import Build, Built, private_copy
+from nexus_tools.bridges.hyperpocket.credential_resolver import Authorisation
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
-from nexus_tools.bridges.variants import error
+from nexus_tools.bridges.schemas.variants import error
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import ToolFqn, parse_json
-from nexus_tools.toolkit import NotReadyError
+from nexus_tools.tool_server import NotReadyError
 
 
 class PackagedTool(HyperpocketTool):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
+from nexus_tools.bridges.hyperpocket.credential_resolver import Authorisation
 from nexus_tools.bridges.hyperpocket.description import ask_child, confined_to
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool

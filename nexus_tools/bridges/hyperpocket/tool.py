@@ -9,14 +9,14 @@ from anyio import move_on_after
 
 from nexus_tools.bridges.base import BridgedTool, Host
 from nexus_tools.bridges.hyperpocket.auth import AuthRequired
-from nexus_tools.bridges.hyperpocket.authorisation import Authorisation, auth_required
+from nexus_tools.bridges.hyperpocket.credential_resolver import Authorisation, auth_required
 from nexus_tools.bridges.hyperpocket.interface import Interface, ToolCall, output_of
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Confinement, ProcessLimits
-from nexus_tools.bridges.variants import described, process_limits
+from nexus_tools.bridges.schemas.variants import described, process_limits
 from nexus_tools.tool import ToolFqn
-from nexus_tools.toolkit import Health
+from nexus_tools.tool_server import Health
 
 SYSTEM = "hyperpocket"
 

@@ -5,6 +5,6 @@ What speaks the protocol needs the extra `nexus-tools[mcp]` and is imported when
 
 from nexus_tools.bridges.mcp.bridge import McpBridge
 from nexus_tools.bridges.mcp.pins import Pins
-from nexus_tools.bridges.mcp.service import Patience
+from nexus_tools.bridges.mcp.supervisor import Patience
 
 __all__ = ["McpBridge", "Patience", "Pins"]

@@ -19,12 +19,12 @@ from nexus_tools.bridges.mcp.declaration import (
 from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import Fingerprint, Listing
 from nexus_tools.bridges.mcp.pins import Pins
-from nexus_tools.bridges.mcp.service import Patience, Service
+from nexus_tools.bridges.mcp.supervisor import Patience, Service
 from nexus_tools.bridges.mcp.tool import McpTool
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.errors import NexusError, UsageError, ValidationError
 from nexus_tools.tool import ToolFqn
-from nexus_tools.toolkit import Tool
+from nexus_tools.tool_server import Tool
 
 if TYPE_CHECKING:
     from nexus_tools.bridges.mcp.connection import Generation

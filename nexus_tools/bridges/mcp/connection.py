@@ -17,15 +17,15 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import RootModel, ValidationError
 
+from nexus_tools import __version__
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.mcp.declaration import ServerDeclaration, StdioServer
 from nexus_tools.bridges.mcp.http import http_link
 from nexus_tools.bridges.mcp.link import RESPONDED_HERE, CallFailedError, Link
 from nexus_tools.bridges.mcp.listing import ListedTool, Listing
-from nexus_tools.bridges.mcp.sifting import SiftingDispatcher
+from nexus_tools.bridges.mcp.response_filter import SiftingDispatcher
 from nexus_tools.bridges.mcp.stdio import stdio_link
 from nexus_tools.errors import ValidationError as InvalidJsonError
-from nexus_tools.version import __version__
 
 # How long to wait for the reason, once a connection has ended.
 _REASON_S = 3.0

@@ -17,7 +17,7 @@ from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.redaction import SECRET_NAME, Redaction
 from nexus_tools.bridges.sandbox import Confinement, is_too_wide, npm_packages
 from nexus_tools.errors import ValidationError
-from nexus_tools.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_mark
 from nexus_tools.tool import parse_json
 
 MAX_BYTES = 1 * 2**20

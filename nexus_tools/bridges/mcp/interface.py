@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.bridges.mcp.listing import ListedTool
-from nexus_tools.bridges.older_drafts import as_2020_12
-from nexus_tools.bridges.ports import PortMapping, map_ports
-from nexus_tools.bridges.variants import error, error_ports, object_of, output_schema
+from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
+from nexus_tools.bridges.schemas.ports import PortMapping, map_ports
+from nexus_tools.bridges.schemas.variants import error, error_ports, object_of, output_schema
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import SchemaDocument, measure, relocated
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nexus_tools.bridges.sandbox import Limit
-from nexus_tools.bridges.variants import error
+from nexus_tools.bridges.schemas.variants import error
 
 RESPONDED_HERE = -32_099
 """The code of a JSON-RPC error that is not the server's: we responded in its place."""

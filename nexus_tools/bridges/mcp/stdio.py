@@ -28,7 +28,7 @@ from nexus_tools.bridges.sandbox import (
     launcher,
 )
 from nexus_tools.bridges.sandbox.scratch import outlast
-from nexus_tools.logs import get_logger
+from nexus_tools.sui.support.logs import get_logger
 
 _log = get_logger("nexus_tools.bridges.mcp")
 

@@ -7,9 +7,9 @@ from nexus_tools.bridges.base import BridgedTool
 from nexus_tools.bridges.mcp.interface import Interface
 from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import ListedTool
-from nexus_tools.bridges.mcp.service import Service
+from nexus_tools.bridges.mcp.supervisor import Service
 from nexus_tools.bridges.sandbox import ProcessLimits
-from nexus_tools.bridges.variants import described, error, process_limits
+from nexus_tools.bridges.schemas.variants import described, error, process_limits
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Answer, ToolFqn, with_annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_mark
 from nexus_tools.tool import MAX_MISMATCHES, Mismatch, mismatch_error, parse_json, pointer_of
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import Any
 
 from nexus_tools.bridges.base import BridgedTool, Host
 from nexus_tools.bridges.nora.manifest import Manifest
-from nexus_tools.bridges.older_drafts import as_2020_12
-from nexus_tools.bridges.ports import map_ports
-from nexus_tools.bridges.variants import (
+from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
+from nexus_tools.bridges.schemas.ports import map_ports
+from nexus_tools.bridges.schemas.variants import (
     described,
     error,
     error_ports,

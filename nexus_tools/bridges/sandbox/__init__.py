@@ -10,13 +10,13 @@ from nexus_tools.bridges.sandbox.confinement import (
     npm_packages,
 )
 from nexus_tools.bridges.sandbox.environment import environment_of
-from nexus_tools.bridges.sandbox.finished import Finished
 from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
 from nexus_tools.bridges.sandbox.process import run
+from nexus_tools.bridges.sandbox.process_result import Finished
 from nexus_tools.bridges.sandbox.scratch import Scratch
+from nexus_tools.bridges.sandbox.watch.exec import REPLY_DESCRIPTOR
 from nexus_tools.bridges.sandbox.watch.linux import hide_environment
-from nexus_tools.bridges.sandbox.watch.starting import REPLY_DESCRIPTOR
-from nexus_tools.bridges.sandbox.watcher import launcher
+from nexus_tools.bridges.sandbox.watch_handle import launcher
 
 __all__ = [
     "NAMES_PORT",

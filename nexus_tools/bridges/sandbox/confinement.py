@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from nexus_tools.bridges.sandbox import detached
-from nexus_tools.bridges.sandbox.watch import confining, landlock, mounts
-from nexus_tools.environment import home_directory
+from nexus_tools.bridges.sandbox import standalone
+from nexus_tools.bridges.sandbox.watch import confine, landlock, mounts
 from nexus_tools.errors import UsageError
+from nexus_tools.settings.environment import home_directory
 
 NAMES_PORT = 53
 """Where names are looked up; UDP is refused, so it is done by TCP."""
@@ -77,7 +77,7 @@ class Confinement:
         """Raise `UsageError` with code `confinement_unavailable` where the kernel lacks it."""
         if not self.is_on:
             return
-        if not confining.is_there():
+        if not confine.is_there():
             raise _unavailable("this system cannot confine borrowed tools")
         if self.ports and landlock.version() < landlock.PORTS_SINCE:
             raise _unavailable("this kernel cannot open single ports to borrowed tools")
@@ -100,7 +100,7 @@ class Confinement:
 @cache
 def _has_mounts() -> bool:
     """In a process of its own, which it changes for good."""
-    module = [detached.__file__, mounts.__name__]
+    module = [standalone.__file__, mounts.__name__]
     command = [sys.executable, "-I", "-S", *module, tempfile.gettempdir()]
     return subprocess.run(command, check=False, capture_output=True).returncode == 0  # noqa: S603 - ours
 

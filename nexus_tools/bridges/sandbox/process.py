@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from nexus_tools.bridges.sandbox.confinement import Confinement
-from nexus_tools.bridges.sandbox.finished import Finished
 from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
 from nexus_tools.bridges.sandbox.pipes import Budget, Inlet, Outlet
+from nexus_tools.bridges.sandbox.process_result import Finished
 from nexus_tools.bridges.sandbox.scratch import Scratch, outlast
-from nexus_tools.bridges.sandbox.watcher import Watching, watch_command
+from nexus_tools.bridges.sandbox.watch_handle import Watching, watch_command
 from nexus_tools.errors import NexusError, NotFoundError, UsageError
 
 

@@ -10,7 +10,7 @@ import anyio.to_thread
 
 from nexus_tools.bridges.base import BridgedTool, Discovery, Host, Refusal
 from nexus_tools.bridges.naming import Naming
-from nexus_tools.bridges.sos.asking import (
+from nexus_tools.bridges.sos.child_client import (
     DANGEROUS,
     HINT,
     PLUGIN_TOOL,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nexus_tools.bridges.ports import PortMapping, map_ports
-from nexus_tools.bridges.variants import error_ports, object_of, output_schema
+from nexus_tools.bridges.schemas.ports import PortMapping, map_ports
+from nexus_tools.bridges.schemas.variants import error_ports, object_of, output_schema
 
 CONTEXT_SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_mark
 
 MAX_BYTES = 256 * 2**10
 MAX_NODES = 20_000

@@ -4,16 +4,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from nexus_tools.bridges.base import BridgedTool, Host
-from nexus_tools.bridges.sos.asking import PLUGIN_TOOL, Options, ask_child, confined_to, outcome
-from nexus_tools.bridges.sos.description import Interface, ToolDescription
-from nexus_tools.bridges.sos.system_file import System, tools_in
-from nexus_tools.bridges.variants import (
+from nexus_tools.bridges.schemas.variants import (
     described,
     error_ports,
     object_of,
     output_schema,
     process_limits,
 )
+from nexus_tools.bridges.sos.child_client import (
+    PLUGIN_TOOL,
+    Options,
+    ask_child,
+    confined_to,
+    outcome,
+)
+from nexus_tools.bridges.sos.description import Interface, ToolDescription
+from nexus_tools.bridges.sos.system_file import System, tools_in
 from nexus_tools.tool import ToolFqn
 
 SYSTEM = "sos"

@@ -6,6 +6,7 @@ from pathlib import Path
 from nexus_tools.bridges.base import Discovery, Host, Refusal
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.bridges.sandbox import Scratch
+from nexus_tools.bridges.schemas.variants import process_limits
 from nexus_tools.bridges.unstract.declarations import Declarations
 from nexus_tools.bridges.unstract.message import LogLevel, MessageType
 from nexus_tools.bridges.unstract.program import check_size, find_program, program_folder
@@ -13,7 +14,6 @@ from nexus_tools.bridges.unstract.runner import Command, DockerRunner, LocalRunn
 from nexus_tools.bridges.unstract.storage import STORAGE_MODES, StorageMode
 from nexus_tools.bridges.unstract.tool import BY_TOOL, RunOptions, UnstractTool
 from nexus_tools.bridges.unstract.transcript import Transcript
-from nexus_tools.bridges.variants import process_limits
 from nexus_tools.errors import NexusError, UsageError
 
 _DECLARING = ("properties.json", "spec.json")

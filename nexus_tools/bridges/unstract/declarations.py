@@ -11,7 +11,7 @@ from nexus_tools.bridges.unstract.settings import Settings
 from nexus_tools.bridges.unstract.transcript import Transcript
 from nexus_tools.bridges.unstract.variables import RuntimeVariables
 from nexus_tools.errors import ValidationError
-from nexus_tools.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_mark
 from nexus_tools.tool import parse_json
 
 MAX_FILE_BYTES = 2**20

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.bridges.ports import PortMapping, map_ports
+from nexus_tools.bridges.schemas.ports import PortMapping, map_ports
+from nexus_tools.bridges.schemas.variants import described, object_of
 from nexus_tools.bridges.unstract.properties import (
     FileInput,
     Parameter,
@@ -19,7 +20,6 @@ from nexus_tools.bridges.unstract.properties import (
     ToolProperties,
 )
 from nexus_tools.bridges.unstract.settings import Settings
-from nexus_tools.bridges.variants import described, object_of
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import MAX_PORTS, Mismatch, SchemaDocument, mismatch_error, relocated
 

@@ -5,14 +5,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.bridges.older_drafts import as_2020_12
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished
+from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
+from nexus_tools.bridges.schemas.variants import (
+    described,
+    error,
+    error_ports,
+    object_of,
+    output_schema,
+)
 from nexus_tools.bridges.unstract.message import Cost, Log, LogLevel, SingleStepMessage, Update
 from nexus_tools.bridges.unstract.properties import ResultType, ToolProperties
 from nexus_tools.bridges.unstract.storage import OutputFile
 from nexus_tools.bridges.unstract.transcript import MAX_KEPT, Transcript
-from nexus_tools.bridges.variants import described, error, error_ports, object_of, output_schema
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import SchemaDocument, parse_json, relocated
 

@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.bridges.older_drafts import as_2020_12
+from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
 from nexus_tools.bridges.unstract.properties import Adapter
 from nexus_tools.tool import Mismatch, schema_error
 

@@ -8,6 +8,7 @@ from typing import Any
 from nexus_tools.bridges.base import BridgedTool, Host
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Scratch
+from nexus_tools.bridges.schemas.variants import described, process_limits
 from nexus_tools.bridges.unstract.declarations import Declarations
 from nexus_tools.bridges.unstract.input import INPUT_FILE_PARAMETER, RunInput, ToolInput
 from nexus_tools.bridges.unstract.message import LogLevel
@@ -17,10 +18,9 @@ from nexus_tools.bridges.unstract.runner import Command, Runner
 from nexus_tools.bridges.unstract.storage import DataDirectory, Storage, StorageMode, storage_in
 from nexus_tools.bridges.unstract.transcript import RunningLog, Transcript
 from nexus_tools.bridges.unstract.variables import SECRETS, platform_variables
-from nexus_tools.bridges.variants import described, process_limits
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import ToolFqn
-from nexus_tools.toolkit import Call
+from nexus_tools.tool_server import Call
 
 
 @dataclass(frozen=True, slots=True)

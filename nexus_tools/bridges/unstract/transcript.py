@@ -20,7 +20,7 @@ from nexus_tools.bridges.unstract.message import (
     read_message,
 )
 from nexus_tools.errors import ValidationError
-from nexus_tools.logs import get_logger
+from nexus_tools.sui.support.logs import get_logger
 
 MAX_LINE_BYTES = 3 * 2**20
 MAX_KEPT = 100

@@ -12,7 +12,7 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from nexus_tools.bridges.sandbox.detached import make_packages
+from nexus_tools.bridges.sandbox.standalone import make_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools import units
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.package.move.leader_registry import LeaderSettings
+    from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
 
 _INPUT_BYTES = 100
 _OUTCOME_BYTES = 1_000

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import click
 
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
-from nexus_tools.cli.offer import CANCEL, OFFERED, offered_address, offered_in_words
+from nexus_tools.cli.shared.offer import CANCEL, OFFERED, offered_address, offered_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from nexus_tools.package import Sent
+    from nexus_tools.contracts import Sent
     from nexus_tools.registry import Administration
 
     Verb = Callable[[Administration], Awaitable[Sent]]

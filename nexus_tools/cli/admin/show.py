@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.admin.cost import cost_document, cost_in_words
 from nexus_tools.cli.framework import Output, Session, reads
+from nexus_tools.sui.support import units
 
 
 @click.command()

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import AMOUNT, FILE, Session, asked, carry_out, report, writes
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from nexus_tools.package import Sent
+    from nexus_tools.contracts import Sent
     from nexus_tools.registry import LeaderRegistry, ToolRegistry
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     Slashes = ToolRegistry | LeaderRegistry
     Verb = Callable[[Any, "str | Address"], Awaitable[Sent]]
@@ -103,7 +103,7 @@ async def _act(
 
 def _told(service: "Slashes", sent: "Sent") -> dict[str, int]:
     """What the event of a slash says of amounts and times, in MIST and ms since 1970."""
-    from nexus_tools.package import parse_event
+    from nexus_tools.contracts import parse_event
 
     event = parse_event(service.deployment, sent.events[0])
     told = ("amount_mist", "remaining_mist", "due_at_ms", "void_at_ms")

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import (
     Output,
     Session,
@@ -15,10 +14,11 @@ from nexus_tools.cli.framework import (
     writes,
 )
 from nexus_tools.errors import UsageError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
+    from nexus_tools.contracts import Sent
     from nexus_tools.nexus import Nexus
-    from nexus_tools.package import Sent
     from nexus_tools.registry import Question
 
 _COLUMNS = {
@@ -83,7 +83,7 @@ async def answer(
 
     You pay the gas, and get the fee that who asks has paid for the answer.
     """
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     if approve == reject:
         raise UsageError("answer_missing", "say either --approve or --reject")
@@ -122,6 +122,6 @@ def _show(output: Output, found: "Question", *, approve: bool, note: str) -> Non
 
 def _fee_mist(nexus: "Nexus", sent: "Sent") -> int:
     """What who answers gets for it."""
-    from nexus_tools.package.move.invocation import InvocationSettled
+    from nexus_tools.contracts.move_bindings.invocation import InvocationSettled
 
     return nexus.asks.emitted(sent, InvocationSettled).fee_mist

@@ -14,14 +14,14 @@ import click
 
 from nexus_tools.cli.bridge.systems import Systems, system_options
 from nexus_tools.cli.framework import DURATION, Session, picks
-from nexus_tools.environment import PASSPHRASE, SECRET
 from nexus_tools.errors import UsageError
+from nexus_tools.settings.environment import PASSPHRASE, SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nexus_tools.bridges import Confinement, Discovery, Host, ProcessLimits
-    from nexus_tools.settings import Settings
+    from nexus_tools.settings.settings import Settings
     from nexus_tools.tool import FqnPatterns
 
 _PLACE = click.Path(exists=True, path_type=Path)

@@ -9,7 +9,7 @@ import click
 from nexus_tools.cli.bridge.hyperpocket import HyperpocketSettings, credential_store
 from nexus_tools.cli.framework import Choice, Session, local, read_secret
 from nexus_tools.errors import NotFoundError, UsageError
-from nexus_tools.units import in_words
+from nexus_tools.sui.support.units import in_words
 
 if TYPE_CHECKING:
     from nexus_tools.bridges import Credential, CredentialKey, DeviceAuthorization

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.errors import UsageError
-from nexus_tools.settings import Settings
-from nexus_tools.text_file import read_text
+from nexus_tools.settings.settings import Settings
+from nexus_tools.sui.support.text_file import read_text
 
 if TYPE_CHECKING:
     from nexus_tools.bridges import CredentialStore

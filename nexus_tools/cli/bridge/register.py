@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.bridge.borrowing import Borrowing, may_borrow
 from nexus_tools.cli.bridge.show import nothing_fits, require_tools, warn_of_refusals
 from nexus_tools.cli.framework import CA_FILE, Session, plain, writes
 from nexus_tools.cli.tool.terms import Terms, agrees
 from nexus_tools.errors import NotNowError, UsageError, ValidationError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.tool import ToolDefinition, ToolFqn
@@ -67,7 +67,7 @@ def _check_options(borrowing: Borrowing) -> None:
 
 async def _found(session: Session, borrowing: Borrowing, url: str) -> "list[ToolDefinition]":
     """The definitions of the tools in the places, as they are served at a URL."""
-    from nexus_tools.toolkit import ToolServer
+    from nexus_tools.tool_server import ToolServer
 
     with borrowing.host(session) as host:
         found = await borrowing.discover(session, host)

@@ -16,7 +16,7 @@ from nexus_tools.cli.framework import Serving, Session, local, serves
 def command(session: Session, *, borrowing: Borrowing, serving: Serving) -> None:
     """Serve the tools in PATH... until Ctrl-C, each call in a process of its own."""
     from nexus_tools.bridges import hide_environment
-    from nexus_tools.toolkit import ToolServer
+    from nexus_tools.tool_server import ToolServer
 
     hide_environment()
     with borrowing.host(session) as host:

@@ -14,7 +14,7 @@ from nexus_tools.cli.framework import Choice
 
 if TYPE_CHECKING:
     from nexus_tools.bridges import Bridge
-    from nexus_tools.settings import Settings
+    from nexus_tools.settings.settings import Settings
 
 Given = Mapping[str, Any]
 """The values of options, by their names."""

@@ -9,8 +9,8 @@ import click
 
 from nexus_tools.cli.completion.script import SHELLS, script_for
 from nexus_tools.cli.framework import Choice, Session, local
-from nexus_tools.directories import data_directory
 from nexus_tools.errors import UsageError
+from nexus_tools.settings.directories import data_directory
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from nexus_tools import units
+from nexus_tools import __version__
 from nexus_tools.cli.completion.install import place_for, shell_of_user
 from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
-from nexus_tools.cli.extras import MODULES
-from nexus_tools.cli.framework import Session
+from nexus_tools.cli.framework import MODULES, Session
 from nexus_tools.errors import NexusError
-from nexus_tools.running_localnet import running_localnets, start_command
-from nexus_tools.version import __version__
+from nexus_tools.settings.running_localnet import running_localnets, start_command
+from nexus_tools.sui.support import units
 
 
 def examine_machine(session: Session) -> Iterator[Finding]:
@@ -58,7 +57,7 @@ def _localnet(session: Session) -> Iterator[Finding]:
 
 def _files(session: Session) -> Iterator[Finding]:
     """Whether others of this machine can read keys, or what a Leader does."""
-    from nexus_tools.private_file import is_exposed
+    from nexus_tools.sui.support.private_file import is_exposed
 
     settings = session.settings
     keystore = settings.keystore

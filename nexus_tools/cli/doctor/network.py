@@ -7,20 +7,20 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from nexus_tools import units
-from nexus_tools.cli.collateral import suspensions
 from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
 from nexus_tools.cli.framework import Session
 from nexus_tools.cli.leader.funds import shortages
-from nexus_tools.cli.tool_health import healths
-from nexus_tools.directories import cache_directory
+from nexus_tools.cli.shared.collateral import suspensions
+from nexus_tools.cli.shared.tool_health import healths
 from nexus_tools.errors import NexusError
-from nexus_tools.running_localnet import start_command
+from nexus_tools.settings.directories import cache_directory
+from nexus_tools.settings.running_localnet import start_command
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.client import SuiClient
-    from nexus_tools.package import Deployment
-    from nexus_tools.package.move.leader import Leader
+    from nexus_tools.contracts import Deployment
+    from nexus_tools.contracts.move_bindings.leader import Leader
+    from nexus_tools.sui.client import SuiClient
 
 _NODE_TIMEOUT_S = 4.0
 _CHECK_TIMEOUT_S = 5.0
@@ -34,7 +34,7 @@ Check = Callable[[Session, "SuiClient"], AsyncIterator[Finding]]
 
 async def examine_network(session: Session) -> list[Finding]:
     """Each check by itself and all at once; of a node that is away, only that."""
-    from nexus_tools.client import Patience, SuiClient
+    from nexus_tools.sui.client import Patience, SuiClient
 
     try:
         network = session.network()
@@ -91,7 +91,7 @@ async def _clock(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
 
 
 async def _money(session: Session, client: "SuiClient") -> AsyncIterator[Finding]:
-    from nexus_tools.client import faucet_command
+    from nexus_tools.sui.client import faucet_command
 
     try:
         signer = session.settings.locate_account(session.wallet_name).what
@@ -109,7 +109,7 @@ async def _money(session: Session, client: "SuiClient") -> AsyncIterator[Finding
 
 
 async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Finding]:
-    from nexus_tools.package import check_compatibility
+    from nexus_tools.contracts import check_compatibility
 
     try:
         deployment = await session.deployment(client)
@@ -128,7 +128,7 @@ async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Findi
 async def _upgrades(session: Session, client: "SuiClient", deployment: "Deployment") -> Finding:
     """Whether the code can be another one without notice."""
     from nexus_tools.cli.package.lock import upgrades_record
-    from nexus_tools.package import Upgrades
+    from nexus_tools.contracts import Upgrades
 
     said = await upgrades_record(session, client, deployment.original_id)
     if said["upgrades"] == Upgrades.FREE:

@@ -13,7 +13,7 @@ from nexus_tools.cli.framework import (
     reads,
     selects,
 )
-from nexus_tools.lending import LONGEST_NAMES
+from nexus_tools.export import LONGEST_NAMES
 
 
 @click.command()

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nexus_tools.cli.framework import Selection, Session, read_json
+from nexus_tools.contracts import ToolState
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
-from nexus_tools.package import ToolState
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 if TYPE_CHECKING:
-    from nexus_tools.package.move.tool import Tool
+    from nexus_tools.contracts.move_bindings.tool import Tool
 
 
 async def registered(

@@ -7,7 +7,7 @@ from typing import Any
 
 from nexus_tools.cli.framework import Output
 from nexus_tools.errors import UsageError
-from nexus_tools.lending import Export, callable_by_http, export_names, export_tools
+from nexus_tools.export import Export, callable_by_http, export_names, export_tools
 from nexus_tools.tool import ToolDefinition
 
 
@@ -64,7 +64,7 @@ def _folders(
         return
     if out is None:
         raise UsageError("out_missing", "a tool of Unstract is a folder: name one with --out")
-    from nexus_tools.lending import write_unstract_tool
+    from nexus_tools.export import write_unstract_tool
 
     for definition in found:
         write_unstract_tool(definition, out / table[definition.fqn])

@@ -5,12 +5,19 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from nexus_tools import units
-from nexus_tools.cli.framework.hints import as_typed
-from nexus_tools.cli.framework.output import Output
+from nexus_tools.cli.framework.input.shared_options import (
+    DRY_RUN,
+    JSON,
+    NETWORK,
+    QUIET,
+    WALLET,
+    YES,
+)
+from nexus_tools.cli.framework.output.hints import as_typed
+from nexus_tools.cli.framework.output.output import Output
 from nexus_tools.cli.framework.session import Session
-from nexus_tools.cli.framework.shared_options import DRY_RUN, JSON, NETWORK, QUIET, WALLET, YES
 from nexus_tools.errors import NexusError
+from nexus_tools.sui.support import units
 
 _LATER = ("delay_not_over", "not_due")
 """Errors whose hint is to try later."""

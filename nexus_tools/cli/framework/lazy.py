@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from nexus_tools.spelling import with_suggestion
+from nexus_tools.sui.support.suggestions import with_suggestion
 
 _MEANINGS = {
     "add": ("new", "create", "register"),

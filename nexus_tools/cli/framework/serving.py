@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import environment
-from nexus_tools.cli.framework.completing import complete_networks
-from nexus_tools.cli.framework.output import Output
-from nexus_tools.cli.framework.parameters import FILE, LOG_FORMAT
-from nexus_tools.directories import cache_directory
-from nexus_tools.embedded_server import host_and_port, listening_socket, url_of
+from nexus_tools.cli.framework.input.completion import complete_networks
+from nexus_tools.cli.framework.input.parameters import FILE, LOG_FORMAT
+from nexus_tools.cli.framework.output.output import Output
 from nexus_tools.errors import UsageError
+from nexus_tools.http.embedded_server import host_and_port, listening_socket, url_of
+from nexus_tools.settings import environment
+from nexus_tools.settings.directories import cache_directory
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.session import Session
-    from nexus_tools.sui.address import Address
-    from nexus_tools.toolkit import Signatures, ToolServer
+    from nexus_tools.sui.types.address import Address
+    from nexus_tools.tool_server import Signatures, ToolServer
 
 _OPTIONS = (
     click.option(
@@ -156,9 +156,9 @@ class Serving:
         `signatures_off`, as what reads the files of keys, and with a network as
         `ServedTools.following`.
         """
-        from nexus_tools.logs import log_to_stderr
+        from nexus_tools.sui.support.logs import log_to_stderr
         from nexus_tools.tool import protocol
-        from nexus_tools.toolkit import run
+        from nexus_tools.tool_server import run
 
         output = session.output
         host, port = host_and_port(self.bind)
@@ -197,7 +197,7 @@ class Serving:
         mode = self.signatures or "required"
         self._check(mode, is_given=bool(given), has_leaders=bool(needed))
         from nexus_tools.tool import KnownKeys, KnownKeysFile, SigningKey
-        from nexus_tools.toolkit import MemoryNonces, Signatures, SqliteNonces, TakenAnswers
+        from nexus_tools.tool_server import MemoryNonces, Signatures, SqliteNonces, TakenAnswers
 
         leaders = KnownKeysFile(self.leaders) if self.leaders else None
         if leaders is not None and leaders.is_empty:
@@ -236,10 +236,10 @@ class Serving:
         self, server: "ToolServer", signatures: "Signatures", session: "Session"
     ) -> AsyncIterator[None]:
         """The time in which the server does as its tools have it on chain."""
-        from nexus_tools.cli.leader_names import find_leaders
-        from nexus_tools.package import check_compatibility
+        from nexus_tools.cli.framework.leader_names import find_leaders
+        from nexus_tools.contracts import check_compatibility
         from nexus_tools.registry import LeaderRegistry
-        from nexus_tools.served_tools import ServedTools
+        from nexus_tools.registry.tool_access import ServedTools
 
         session.network_name = self.network_name
         fqns = [str(tool.fqn) for tool in server.tools.values()]
@@ -258,7 +258,7 @@ class Serving:
 
 def _id_of(leader: str) -> "Address":
     """The id of a leader where no chain knows a name. Raises `id_expected`."""
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     if leader.startswith("0x"):
         return Address.parse_whole(leader)

@@ -8,18 +8,21 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nexus_tools import environment, units
-from nexus_tools.cli.framework.output import Output, plain
-from nexus_tools.directories import cache_directory
+from nexus_tools.cli.framework.output.output import Output, plain
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
-from nexus_tools.running_localnet import start_command
-from nexus_tools.settings import Settings
+from nexus_tools.settings import environment
+from nexus_tools.settings.directories import cache_directory
+from nexus_tools.settings.running_localnet import start_command
+from nexus_tools.settings.settings import Settings
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.client import Executed, KeyPair, Network, SignedTransaction, SuiClient
+    from nexus_tools.contracts import Deployment
     from nexus_tools.nexus import Nexus
-    from nexus_tools.package import Deployment
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.client import Executed, SignedTransaction, SuiClient
+    from nexus_tools.sui.keystore import KeyPair
+    from nexus_tools.sui.network import Network
+    from nexus_tools.sui.types.address import Address
 
 _OWNED_BY = re.compile(r"the wallet of (0x[0-9a-f]{64})")
 
@@ -59,7 +62,7 @@ class Session:
         An address has all of its 64 digits. One that is only read may be `short`. Raises
         `address_invalid`, or as `Settings.locate_account` does.
         """
-        from nexus_tools.sui.address import Address
+        from nexus_tools.sui.types.address import Address
 
         if who[:2].lower() == "0x":
             return Address.parse(who) if short else Address.parse_whole(who)
@@ -86,7 +89,7 @@ class Session:
 
     def with_wallets(self, text: str) -> str:
         """A text in which `the wallet of` an address is named, if its key is one of the user's."""
-        from nexus_tools.sui.address import Address
+        from nexus_tools.sui.types.address import Address
 
         def named(match: re.Match[str]) -> str:
             option = self.option_of(Address.parse(match[1]))
@@ -121,7 +124,7 @@ class Session:
         A node that is silent for longer than the settings say is told of: `node_unreachable`. A
         command that runs on and on `endures` that: it goes on when the node is there again.
         """
-        from nexus_tools.client import Patience, SuiClient
+        from nexus_tools.sui.client import Patience, SuiClient
 
         network = self.network()
         try:
@@ -182,8 +185,8 @@ class Session:
     @asynccontextmanager
     async def nexus(self, *, signing: bool = True, endures: bool = False) -> AsyncIterator["Nexus"]:
         """The tools, leaders and invocations on the network, by a connection as of `client`."""
+        from nexus_tools.contracts import check_compatibility
         from nexus_tools.nexus import Nexus
-        from nexus_tools.package import check_compatibility
 
         if self.wallet_name is not None:
             self.own_address()  # a misspelt one is refused by what only reads, too

@@ -9,7 +9,7 @@ from nexus_tools.cli.leader.own import LEADER, act
 
 if TYPE_CHECKING:
     from nexus_tools.cli.leader.own import Tell
-    from nexus_tools.package import Sent
+    from nexus_tools.contracts import Sent
     from nexus_tools.registry import LeaderRegistry
 
 

@@ -4,7 +4,9 @@ import shlex
 
 import click
 
-from nexus_tools.cli.collateral import (
+from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
+from nexus_tools.cli.leader.own import LEADER, act, own_leader
+from nexus_tools.cli.shared.collateral import (
     claim_hints,
     terms_in_words,
     told_cancelled,
@@ -13,8 +15,6 @@ from nexus_tools.cli.collateral import (
     told_topped_up,
     told_unregistered,
 )
-from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
-from nexus_tools.cli.leader.own import LEADER, act, own_leader
 
 
 @click.command()

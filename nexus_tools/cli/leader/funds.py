@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nexus_tools import units
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.client import SuiClient
-    from nexus_tools.package.move.leader import Leader
+    from nexus_tools.contracts.move_bindings.leader import Leader
+    from nexus_tools.sui.client import SuiClient
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.framework import Session, reads, writes
 from nexus_tools.cli.leader.own import LEADER, act, own_leader
-from nexus_tools.cli.signing_key import KEY, key_group, print_keys, read_public_key
+from nexus_tools.cli.shared.signing_key import KEY, key_group, print_keys, read_public_key
 
 if TYPE_CHECKING:
-    from nexus_tools.package import Sent
+    from nexus_tools.contracts import Sent
     from nexus_tools.registry import LeaderRegistry
 
 
 def _leader(text: str) -> str:
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     return str(Address.parse(text))
 

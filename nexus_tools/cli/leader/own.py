@@ -9,10 +9,10 @@ from nexus_tools.cli.framework import Session, asked, carry_out, report
 from nexus_tools.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from nexus_tools.package import Sent
-    from nexus_tools.package.move.leader import Leader
+    from nexus_tools.contracts import Sent
+    from nexus_tools.contracts.move_bindings.leader import Leader
     from nexus_tools.registry import LeaderRegistry
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     Verb = Callable[[LeaderRegistry, Address], Awaitable[Sent]]
     Tell = Callable[[LeaderRegistry, Sent, str], tuple[str, dict[str, Any]]]

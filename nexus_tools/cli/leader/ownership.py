@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
 from nexus_tools.cli.leader.own import LEADER, act, only_one
-from nexus_tools.cli.offer import CANCEL, OFFERED, offered_address, offered_in_words
+from nexus_tools.cli.shared.offer import CANCEL, OFFERED, offered_address, offered_in_words
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.package import Sent
+    from nexus_tools.contracts import Sent
     from nexus_tools.registry import LeaderRegistry
 
 

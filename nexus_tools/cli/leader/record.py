@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools import units
-from nexus_tools.cli.collateral import collateral_document, collateral_in_words
+from nexus_tools.cli.shared.collateral import collateral_document, collateral_in_words
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nexus_tools.package.move.leader import Leader
+    from nexus_tools.contracts.move_bindings.leader import Leader
     from nexus_tools.registry import LeaderRecord, LeaderRegistry
 
 COLUMNS = {

@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from nexus_tools import units
-from nexus_tools.cli.collateral import terms_in_words
 from nexus_tools.cli.framework import ACCOUNT, AMOUNT, Session, carry_out, report, writes
 from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import run_command
-from nexus_tools.cli.signing_key import read_public_key
+from nexus_tools.cli.shared.collateral import terms_in_words
+from nexus_tools.cli.shared.signing_key import read_public_key
 from nexus_tools.errors import NotNowError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.package import Sent
-    from nexus_tools.package.move.leader import Leader
+    from nexus_tools.contracts import Sent
+    from nexus_tools.contracts.move_bindings.leader import Leader
     from nexus_tools.registry import LeaderRegistry
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
 
 @click.command()
@@ -149,7 +149,7 @@ async def _register(
 
 def _report_existing(session: Session, leader: "Leader") -> None:
     """Report the leader of that name. Raises `leader_gone` if it was unregistered."""
-    from nexus_tools.package import LeaderState
+    from nexus_tools.contracts import LeaderState
 
     state = leader.state
     if state in (LeaderState.UNREGISTERED, LeaderState.CLAIMED):

@@ -13,23 +13,23 @@ from nexus_tools.cli.framework import (
     LOG_FORMAT,
     Session,
     as_typed,
+    collect_seldom,
     complete_keys,
     reach,
     reaches,
     reads,
 )
-from nexus_tools.cli.garbage import collect_seldom
 from nexus_tools.cli.leader.own import only_one, run_command
-from nexus_tools.environment import LEADER_PREFIX
 from nexus_tools.errors import NexusError, NotFoundError
-from nexus_tools.logs import get_logger
+from nexus_tools.settings.environment import LEADER_PREFIX
+from nexus_tools.sui.support.logs import get_logger
 
 if TYPE_CHECKING:
-    from nexus_tools.client import KeyPair
+    from nexus_tools.contracts import Deployment
     from nexus_tools.leader import Leader, LeaderConfig
-    from nexus_tools.package import Deployment
     from nexus_tools.registry import LeaderRegistry
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.keystore import KeyPair
+    from nexus_tools.sui.types.address import Address
 
 _log = get_logger("nexus_tools.leader")
 
@@ -90,7 +90,7 @@ async def command(
     The rest of its configuration is read from NEXUS_TOOLS_LEADER_… in the environment. It
     remembers in its journal what it has seen and sent, by default in the data directory.
     """
-    from nexus_tools.logs import is_json, log_to_stderr
+    from nexus_tools.sui.support.logs import is_json, log_to_stderr
 
     form = log_format or ("json" if session.output.as_json else None)
     log_to_stderr(form)

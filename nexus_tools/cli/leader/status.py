@@ -4,11 +4,11 @@ import asyncio
 
 import click
 
-from nexus_tools.cli.collateral import suspensions
 from nexus_tools.cli.framework import Session, reads
 from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import LEADER
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
+from nexus_tools.cli.shared.collateral import suspensions
 
 _COLUMNS = COLUMNS | {
     "claimable": "Claimable",
@@ -27,7 +27,7 @@ async def command(session: Session, which: str | None) -> None:
 
     A worker pays the gas of the invocations that it closes: its balance should not run out.
     """
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     async with session.nexus(signing=False) as nexus:
         leaders = nexus.leaders

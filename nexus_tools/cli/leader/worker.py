@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import ACCOUNT, Session, reads, writes
 from nexus_tools.cli.leader.own import LEADER, act, own_leader
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.package import Sent
+    from nexus_tools.contracts import Sent
     from nexus_tools.registry import LeaderRegistry
 
 

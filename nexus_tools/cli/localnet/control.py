@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import DURATION, Session, local, reads
 from nexus_tools.cli.localnet.which import ONE_OF_YOURS, named_localnet
 from nexus_tools.errors import NotNowError, UnreachableError, UsageError
-from nexus_tools.running_localnet import RunningLocalnet
+from nexus_tools.settings.running_localnet import RunningLocalnet
+from nexus_tools.sui.support import units
 
 _ADVANCE_CLOCK = "/sui.forking.v1alpha.ForkingService/AdvanceClock"
 _SEPARATOR = "-"

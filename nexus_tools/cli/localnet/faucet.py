@@ -2,10 +2,10 @@
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import AMOUNT, Session, reads
 from nexus_tools.errors import UnreachableError
-from nexus_tools.running_localnet import start_command
+from nexus_tools.settings.running_localnet import start_command
+from nexus_tools.sui.support import units
 
 _TYPED = len("0x") + 8
 """The most characters of a typed address. A longer one may be a copy that lost a digit."""
@@ -21,7 +21,7 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
     A localnet gives exactly the amount. The faucets of devnet and testnet give whole portions: as
     many are sent as it takes to have the amount at least.
     """
-    from nexus_tools.client import request_sui
+    from nexus_tools.sui.client import request_sui
 
     network = session.network()
     if address is None:

@@ -7,10 +7,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from nexus_tools import environment, units
 from nexus_tools.cli.framework import FRAMEWORK_FROM, Session, local
 from nexus_tools.cli.localnet.which import ONE_OF_YOURS, named_localnet
-from nexus_tools.running_localnet import (
+from nexus_tools.settings import environment
+from nexus_tools.settings.running_localnet import (
     USUAL_NAME,
     USUAL_PORT,
     RunningLocalnet,
@@ -18,6 +18,7 @@ from nexus_tools.running_localnet import (
     last_localnet,
     log_file,
 )
+from nexus_tools.sui.support import units
 
 _KEEP = "`nexus-tools localnet start --state FOLDER` keeps one through restarts"
 

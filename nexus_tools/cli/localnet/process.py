@@ -14,20 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from nexus_tools.cli.framework import Session, own_command
-from nexus_tools.cli.garbage import collect_seldom
+from nexus_tools.cli.framework import Session, collect_seldom, own_command
 from nexus_tools.errors import NexusError, NotNowError, UsageError
-from nexus_tools.http_sources import AllowedSources
-from nexus_tools.running_localnet import (
+from nexus_tools.settings.running_localnet import (
     RunningLocalnet,
     announce_localnet,
     become_the_localnet,
     log_file,
     running_localnet,
 )
+from nexus_tools.sui.support.allowed_sources import AllowedSources
 
 if TYPE_CHECKING:
-    from nexus_tools.localnet import Localnet
+    from nexus_tools.sui.localnet import Localnet
 
 _STOP_TIMEOUT_S = 30.0
 _LOOK_AGAIN_S = 0.05
@@ -80,8 +79,8 @@ async def run_localnet(session: Session, wish: Wish, *, detached: bool = False) 
 
 
 async def _started(session: Session, wish: Wish) -> "Localnet":
-    from nexus_tools.framework_source import find_release
-    from nexus_tools.localnet import Localnet, Origin
+    from nexus_tools.sui.framework_source import find_release
+    from nexus_tools.sui.localnet import Localnet, Origin
 
     source, seed = wish.framework_from, wish.randomness_seed
     cache = session.settings.cache_directory
@@ -227,7 +226,7 @@ def stop_localnet(running: RunningLocalnet) -> None:
 
 def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
     """Stop, delete the state, start at the same port. Raises `localnet_in_foreground`."""
-    from nexus_tools.localnet.ledger import delete_state
+    from nexus_tools.sui.localnet.ledger import delete_state
 
     if not running.detached:
         raise NotNowError(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import (
     Output,
     Session,
@@ -25,9 +24,10 @@ from nexus_tools.errors import (
     UnreachableError,
     ValidationError,
 )
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.client import Network
+    from nexus_tools.sui.network import Network
 
 Document = Mapping[str, Any]
 Subject = Mapping[str, str]
@@ -98,7 +98,7 @@ def _subject(digest: str | None, file: str | None) -> Subject:
 
     Raises `digest_invalid`, `file_unreadable`, `transaction_invalid`.
     """
-    from nexus_tools.sui.digest import Digest
+    from nexus_tools.sui.types.digest import Digest
 
     if digest is not None and file is None:
         return {"digest": str(Digest.parse(digest))}
@@ -108,7 +108,7 @@ def _subject(digest: str | None, file: str | None) -> Subject:
 
 
 def _unsent(name: str) -> Subject:
-    from nexus_tools.sui.transaction import TRANSACTION_DATA
+    from nexus_tools.sui.types.transaction import TRANSACTION_DATA
 
     try:
         data = b64decode(b"".join(read_bytes(name).split()), validate=True)

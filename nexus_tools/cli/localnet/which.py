@@ -3,7 +3,7 @@
 import click
 
 from nexus_tools.cli.framework import Session, complete_networks
-from nexus_tools.running_localnet import (
+from nexus_tools.settings.running_localnet import (
     USUAL_NAME,
     RunningLocalnet,
     last_localnet,

@@ -5,11 +5,12 @@ from contextlib import asynccontextmanager
 
 from nexus_tools.cli.framework import Selection, Session
 from nexus_tools.cli.tool.proof import ask_domains
-from nexus_tools.domain_proof import DomainProofs, ProofState, asking_domains
 from nexus_tools.errors import NexusError
-from nexus_tools.lending import Lendable, Origin, Origins, Trust
+from nexus_tools.export import Lendable
+from nexus_tools.mcp_server import Origin, Origins, Trust
 from nexus_tools.nexus import Nexus
-from nexus_tools.sui.address import Address
+from nexus_tools.registry.domain_proof import DomainProofs, ProofState, asking_domains
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
 
 _TRUST = {ProofState.PROVED: Trust.PROVED, ProofState.NOT_PROVED: Trust.NOT_PROVED}

@@ -4,8 +4,16 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, DURATION, Selection, Session, reaches, reads, selects
-from nexus_tools.cli.leader_names import NAMED
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    DURATION,
+    NAMED,
+    Selection,
+    Session,
+    reaches,
+    reads,
+    selects,
+)
 from nexus_tools.cli.tool.proof import ASK_DOMAIN
 
 

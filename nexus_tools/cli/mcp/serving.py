@@ -6,15 +6,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from nexus_tools import units
-from nexus_tools.cli.framework import Selection, Session, plain, reach
-from nexus_tools.cli.leader_names import find_leaders
+from nexus_tools import __version__
+from nexus_tools.cli.framework import Selection, Session, find_leaders, plain, reach
 from nexus_tools.cli.mcp.origins import registry_origins
 from nexus_tools.cli.mcp.stopping import stdin_that_ends, until_stopped
-from nexus_tools.embedded_server import host_and_port
+from nexus_tools.contracts import ToolState
 from nexus_tools.errors import UnreachableError, UsageError
-from nexus_tools.http_sources import is_loopback
-from nexus_tools.lending import (
+from nexus_tools.http.embedded_server import host_and_port
+from nexus_tools.mcp_server import (
     Budget,
     Catalogue,
     ExecutionCalls,
@@ -34,12 +33,12 @@ from nexus_tools.lending import (
     serve_http,
     serve_stdio,
 )
-from nexus_tools.logs import log_to_stderr
 from nexus_tools.nexus import Nexus
-from nexus_tools.package import ToolState
 from nexus_tools.registry import ToolFilter
-from nexus_tools.sui.address import Address
-from nexus_tools.version import __version__
+from nexus_tools.sui.support import units
+from nexus_tools.sui.support.allowed_sources import is_loopback
+from nexus_tools.sui.support.logs import log_to_stderr
+from nexus_tools.sui.types.address import Address
 
 _NAME = "nexus-tools"
 # Clients wait for the first response, and give up on a server that says nothing for long.

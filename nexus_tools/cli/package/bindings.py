@@ -52,8 +52,8 @@ async def command(
     """
     from msgspec.structs import replace
 
-    from nexus_tools.bindings.generator import generate, write_bindings
     from nexus_tools.cli.package.reading import PackageReader, sources_in
+    from nexus_tools.sui.bindings.generator import generate, write_bindings
 
     with session.output.progress(f"reading {place}"):
         reader = PackageReader(session, compilation, framework)

@@ -10,7 +10,7 @@ from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compil
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.localnet.compiler import Bundle
+    from nexus_tools.sui.localnet.compiler import Bundle
 
 
 @click.command()
@@ -35,8 +35,8 @@ def command(
 
     The compiler is the genuine one as WebAssembly; the first time it is fetched with `npm`.
     """
-    from nexus_tools.bytecode import deserialize
-    from nexus_tools.localnet.compiler import build_to_publish
+    from nexus_tools.sui.bytecode import deserialize
+    from nexus_tools.sui.localnet.compiler import build_to_publish
 
     source = folder or our_sources()
     with session.output.progress(f"compiling {source}"):
@@ -68,7 +68,7 @@ def command(
 
 
 def _compare(session: Session, modules: tuple[bytes, ...]) -> None:
-    from nexus_tools.package import load_package
+    from nexus_tools.contracts import load_package
 
     if modules != load_package().modules:
         raise ValidationError(

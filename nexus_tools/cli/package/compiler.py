@@ -13,8 +13,8 @@ from nexus_tools.cli.framework import FRAMEWORK_FROM, Session
 from nexus_tools.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from nexus_tools.localnet.compiler import MoveBuilder
-    from nexus_tools.localnet.framework import Release
+    from nexus_tools.sui.localnet.compiler import MoveBuilder
+    from nexus_tools.sui.localnet.framework import Release
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -29,8 +29,8 @@ class Compilation:
 
     def release(self, session: Session) -> "Release":
         """The framework that packages are compiled for; not from within an event loop."""
-        from nexus_tools.framework_source import find_release
-        from nexus_tools.localnet.framework import embedded_release
+        from nexus_tools.sui.framework_source import find_release
+        from nexus_tools.sui.localnet.framework import embedded_release
 
         if self.framework_from is None:
             return embedded_release()
@@ -38,7 +38,7 @@ class Compilation:
 
     def builder(self, session: Session) -> "MoveBuilder":
         """The compiler; the first time it is fetched with `npm`. Not from within an event loop."""
-        from nexus_tools.localnet.compiler import BUILD_TIMEOUT_S, MoveBuilder
+        from nexus_tools.sui.localnet.compiler import BUILD_TIMEOUT_S, MoveBuilder
 
         return MoveBuilder.installed(
             session.settings.cache_directory,

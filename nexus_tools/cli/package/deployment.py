@@ -8,18 +8,18 @@ import click
 
 from nexus_tools.cli.framework import Session, asked, reads, report, writes
 from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles
+from nexus_tools.cli.package.dry_run import Modules
+from nexus_tools.cli.package.dry_run import rehearse as rehearse_deployment
 from nexus_tools.cli.package.journal import PublishJournal, modules_step
 from nexus_tools.cli.package.lock import ensure_locks, in_words, lacks_locks, upgrades_record
-from nexus_tools.cli.package.rehearsal import Modules
-from nexus_tools.cli.package.rehearsal import rehearse as rehearse_deployment
 from nexus_tools.cli.package.verification import explains_broken_rules
 from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
-    from nexus_tools.client import Executed, SuiClient
-    from nexus_tools.localnet.compiler import Bundle
-    from nexus_tools.package import Deployment
-    from nexus_tools.sui.address import Address
+    from nexus_tools.contracts import Deployment
+    from nexus_tools.sui.client import Executed, SuiClient
+    from nexus_tools.sui.localnet.compiler import Bundle
+    from nexus_tools.sui.types.address import Address
 
 _TOOLS = "tools"
 _AND_LOCKED = ", and locked its upgrades"
@@ -85,8 +85,8 @@ async def _publish_folder(
     bundle: "Bundle | None",
     locked: bool,
 ) -> None:
-    from nexus_tools.client import Executed
-    from nexus_tools.package import Publisher
+    from nexus_tools.contracts import Publisher
+    from nexus_tools.sui.client import Executed
 
     ours = await _linked(session, folder, compilation, bundle=bundle)
     modules, dependencies = await _compiled(session, folder, compilation, bundle=bundle, ours=ours)
@@ -125,8 +125,8 @@ async def _linked(
     session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
 ) -> "Deployment | None":
     """Our packages on the network, if the one in the folder depends on them."""
-    from nexus_tools.localnet.compiler import read_package
-    from nexus_tools.package import PACKAGE_NAMES
+    from nexus_tools.contracts import PACKAGE_NAMES
+    from nexus_tools.sui.localnet.compiler import read_package
 
     package = read_package(folder, checkouts=compilation.checkouts, bundle=bundle)
     unpublished = {each.name for each in package.dependencies if not each.is_published}
@@ -145,7 +145,7 @@ async def _compiled(
     ours: "Deployment | None" = None,
 ) -> Modules:
     """The modules in a folder; those that depend on our packages are linked to `ours`."""
-    from nexus_tools.move_project import build_linked
+    from nexus_tools.testing.move_project import build_linked
 
     def build() -> Modules:
         builder, checkouts = compilation.builder(session), compilation.checkouts
@@ -157,7 +157,7 @@ async def _compiled(
 
 async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
     """Publish our packages; what is missing of them, if an earlier attempt went half the way."""
-    from nexus_tools.package import Deployment, Publisher, our_packages
+    from nexus_tools.contracts import Deployment, Publisher, our_packages
 
     async with session.client(signing=True) as client:
         deployment = None if again else await _begun(session, client)
@@ -270,8 +270,8 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
     Its registries and its newest version are found, and by which upgrade_lock it was locked when it
     was published: one that is not what comes with nexus-tools, or not immutable, is refused.
     """
-    from nexus_tools.package import Deployment, LockDeployment, find_workflows, newest
-    from nexus_tools.sui.address import Address
+    from nexus_tools.contracts import Deployment, LockDeployment, find_workflows, newest
+    from nexus_tools.sui.types.address import Address
 
     async with session.client() as client:
         with session.output.progress("looking for the registries"):

@@ -24,8 +24,8 @@ def command(session: Session, folder: Path) -> None:
 
 def write_interface(folder: Path) -> list[Path]:
     """Write the files; what is there is replaced."""
-    from nexus_tools.localnet.compiler import interface_of
-    from nexus_tools.package import PACKAGE_NAMES, load_package
+    from nexus_tools.contracts import PACKAGE_NAMES, load_package
+    from nexus_tools.sui.localnet.compiler import interface_of
 
     written = []
     for path, text in interface_of(PACKAGE_NAMES[0], load_package().modules).items():

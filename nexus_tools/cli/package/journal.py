@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from nexus_tools.cli.framework import Session, carry_out
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
-from nexus_tools.private_file import read_private, write_private
+from nexus_tools.sui.support.private_file import read_private, write_private
 
 if TYPE_CHECKING:
-    from nexus_tools.client import Executed, SignedTransaction, SuiClient
-    from nexus_tools.package import Publisher
-    from nexus_tools.sui.address import Address
+    from nexus_tools.contracts import Publisher
+    from nexus_tools.sui.client import Executed, SignedTransaction, SuiClient
+    from nexus_tools.sui.types.address import Address
 
 T = TypeVar("T")
 Verb = Callable[["Publisher", "Sequence[Executed]"], Awaitable[T]]
@@ -102,8 +102,8 @@ class PublishJournal:
             self._session.on_send = None
 
     def _sent(self, step: str) -> "list[SignedTransaction]":
-        from nexus_tools.client import SignedTransaction
-        from nexus_tools.sui.digest import Digest
+        from nexus_tools.sui.client import SignedTransaction
+        from nexus_tools.sui.types.digest import Digest
 
         return [
             SignedTransaction(b64decode(transaction), b64decode(signature), Digest.parse(digest))
@@ -124,6 +124,6 @@ def modules_step(modules: "Sequence[bytes]", dependencies: "Sequence[Address]") 
 
 
 def _succeeded(executed: "Executed") -> bool:
-    from nexus_tools.sui.execution_status import Success
+    from nexus_tools.sui.types.execution_status import Success
 
     return isinstance(executed.effects.status, Success)

@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
 from nexus_tools.cli.package.journal import PublishJournal
 from nexus_tools.cli.package.published import require_package
 from nexus_tools.errors import NotFoundError, NotNowError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.client import SuiClient
-    from nexus_tools.package import LockDeployment, PackageUpgrades, Part, Sent, UpgradeLocks
-    from nexus_tools.sui.address import Address
+    from nexus_tools.contracts import LockDeployment, PackageUpgrades, Part, Sent, UpgradeLocks
+    from nexus_tools.sui.client import SuiClient
+    from nexus_tools.sui.types.address import Address
 
 _LOCK = "lock"
 
@@ -26,8 +26,8 @@ PACKAGE = click.argument("package", required=False)
 @writes
 async def lock(session: Session, upgrade_cap: str | None) -> None:
     """Lock a package in its first version: the one of UPGRADE_CAP, or ours. Nothing unlocks it."""
-    from nexus_tools.package import UpgradeLocks
-    from nexus_tools.sui.address import Address
+    from nexus_tools.contracts import UpgradeLocks
+    from nexus_tools.sui.types.address import Address
 
     async with session.client(signing=True) as client:
         if upgrade_cap:
@@ -74,7 +74,7 @@ async def make_immutable(session: Session, package: str | None) -> None:
 
 async def _our_cap(session: Session, client: "SuiClient") -> "Address":
     """The `UpgradeCap` of our package, while it is free. Raises `not_free`."""
-    from nexus_tools.package import Upgrades
+    from nexus_tools.contracts import Upgrades
 
     deployment = await session.deployment(client)
     upgrades = (await upgrades_record(session, client, deployment.original_id))["upgrades"]
@@ -101,7 +101,7 @@ async def ensure_locks(
 
     With what was sent for that; None if a dry run cannot publish it.
     """
-    from nexus_tools.package import Publisher
+    from nexus_tools.contracts import Publisher
 
     network, journal = client.network.name, await PublishJournal.of(session, client)
     known = session.settings.find_locks(network, await client.chain_id())
@@ -123,7 +123,7 @@ async def ensure_locks(
 
 async def known_locks(session: Session, client: "SuiClient") -> "UpgradeLocks":
     """The locks of the network. Raises `upgrade_lock_unknown`."""
-    from nexus_tools.package import UpgradeLocks
+    from nexus_tools.contracts import UpgradeLocks
 
     locks = session.settings.find_locks(client.network.name, await client.chain_id())
     if locks is None:
@@ -139,7 +139,7 @@ async def locked_package(
     session: Session, client: "SuiClient", package: str | None
 ) -> "tuple[UpgradeLocks, Address]":
     """The locks of the network, and the package that is meant. Raises `workflows_unknown`."""
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     locks = await known_locks(session, client)
     part = part_of(package)
@@ -153,7 +153,7 @@ async def locked_package(
 
 def part_of(package: str | None) -> "Part | None":
     """Which of our packages is meant; None for somebody else's."""
-    from nexus_tools.package import Part
+    from nexus_tools.contracts import Part
 
     if package is None:
         return Part.TOOLS
@@ -170,7 +170,7 @@ async def upgrades_record(
 
     A package that no known lock locks is free.
     """
-    from nexus_tools.package import UpgradeLocks, Upgrades
+    from nexus_tools.contracts import UpgradeLocks, Upgrades
 
     locks = session.settings.find_locks(client.network.name, await client.chain_id())
     if locks is None:
@@ -180,7 +180,7 @@ async def upgrades_record(
 
 def upgrades_document(found: "PackageUpgrades") -> dict[str, Any]:
     """What was found of a package, as `upgrades_record` has it."""
-    from nexus_tools.package import Upgrades
+    from nexus_tools.contracts import Upgrades
 
     record: dict[str, Any] = {"upgrades": str(found.upgrades)}
     if found.upgrades is Upgrades.LOCKED:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nexus_tools.bindings.generator import FRAMEWORK_NAMES, PackageSource
 from nexus_tools.cli.framework import Session
 from nexus_tools.cli.package.compiler import Compilation
 from nexus_tools.cli.package.published import require_package
-from nexus_tools.client import SuiClient
 from nexus_tools.errors import NexusError, NotFoundError, UsageError
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import MovePackage
-from nexus_tools.text_file import read_text
+from nexus_tools.sui.bindings.generator import FRAMEWORK_NAMES, PackageSource
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.support.text_file import read_text
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.object import MovePackage
 
 _MANIFEST = "Move.toml"
 _BYTECODE = "bytecode_modules"
@@ -94,7 +94,7 @@ class PackageReader:
             return self._found(_read_built(built))
 
     def _compile(self, folder: Path) -> PackageSource:
-        from nexus_tools.localnet.compiler import build_package
+        from nexus_tools.sui.localnet.compiler import build_package
 
         builder, checkouts = self.compilation.builder(self.session), self.compilation.checkouts
         compiled = build_package(builder, folder, self.framework, checkouts)

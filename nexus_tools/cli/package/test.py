@@ -14,7 +14,12 @@ from nexus_tools.cli.package.compiler import FOLDER, Compilation, compiles, our_
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.localnet.move_test import Coverage, MoveTest, MoveTestResult, MoveTestRunner
+    from nexus_tools.sui.localnet.move_test import (
+        Coverage,
+        MoveTest,
+        MoveTestResult,
+        MoveTestRunner,
+    )
 
 _SEED_BITS = 32
 _COVERAGE_COLUMNS = {
@@ -102,8 +107,8 @@ def _run_tests(session: Session, folder: Path, wanted: _Wanted, compilation: Com
 
     Raises `ValidationError` if one does not pass.
     """
-    from nexus_tools.localnet.compiler import read_package
-    from nexus_tools.localnet.move_test import (
+    from nexus_tools.sui.localnet.compiler import read_package
+    from nexus_tools.sui.localnet.move_test import (
         GAS_LIMIT,
         MoveTestRunner,
         build_dependencies,
@@ -155,7 +160,7 @@ def _list(session: Session, tests: Sequence["MoveTest"]) -> None:
 def _run(
     session: Session, runner: "MoveTestRunner", tests: Sequence["MoveTest"]
 ) -> list["MoveTestResult"]:
-    from nexus_tools.localnet.move_test import result_line
+    from nexus_tools.sui.localnet.move_test import result_line
 
     results = []
     for result in runner.run(tests):
@@ -171,7 +176,7 @@ def _report(
     seed: int | None,
     coverage: "Coverage | None",
 ) -> None:
-    from nexus_tools.localnet.move_test import (
+    from nexus_tools.sui.localnet.move_test import (
         coverage_record,
         coverage_rows,
         failure_lines,
@@ -195,20 +200,20 @@ def _report(
 
 
 def _failed(results: Sequence["MoveTestResult"]) -> list["MoveTestResult"]:
-    from nexus_tools.localnet.move_test import Verdict
+    from nexus_tools.sui.localnet.move_test import Verdict
 
     return [result for result in results if result.verdict is not Verdict.PASS]
 
 
 def _write_lcov(session: Session, coverage: "Coverage", folder: Path, target: Path) -> None:
-    from nexus_tools.localnet.move_test import coverage_lcov
+    from nexus_tools.sui.localnet.move_test import coverage_lcov
 
     target.write_text(coverage_lcov(coverage, folder), "utf-8")
     session.output.note(f"the coverage is in {target}")
 
 
 def _judge(session: Session, results: Sequence["MoveTestResult"]) -> None:
-    from nexus_tools.localnet.move_test import summary_line
+    from nexus_tools.sui.localnet.move_test import summary_line
 
     if not results:
         session.output.note("there are no such tests")

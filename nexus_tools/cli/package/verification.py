@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from nexus_tools.errors import RefusedOnChainError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.client import SuiClient
-    from nexus_tools.sui.address import Address
-    from nexus_tools.sui.object import MovePackage
+    from nexus_tools.sui.client import SuiClient
+    from nexus_tools.sui.types.address import Address
+    from nexus_tools.sui.types.object import MovePackage
 
 _REFUSED = ("vm_verification_or_deserialization_error", "sui_move_verification_error")
 
@@ -35,7 +35,7 @@ async def verify(
 
     Raises `module_refused` if they are not linked with that, or break a rule of Move or of Sui.
     """
-    from nexus_tools.sui.object import MovePackage
+    from nexus_tools.sui.types.object import MovePackage
 
     found = await client.objects(dependencies)
     packages = [each.data for each in found if each and isinstance(each.data, MovePackage)]
@@ -43,7 +43,7 @@ async def verify(
 
 
 def _verify(files: Sequence[bytes], packages: Sequence["MovePackage"]) -> None:
-    from nexus_tools.bytecode import (
+    from nexus_tools.sui.bytecode import (
         MalformedModule,
         UnpublishableModule,
         check_publishable,
@@ -51,7 +51,7 @@ def _verify(files: Sequence[bytes], packages: Sequence["MovePackage"]) -> None:
         find_published,
         published_modules,
     )
-    from nexus_tools.localnet.verifier import VerificationError, verify_package
+    from nexus_tools.sui.localnet.verifier import VerificationError, verify_package
 
     modules = [deserialize(data) for data in files]
     find = find_published(published_modules(packages), modules)

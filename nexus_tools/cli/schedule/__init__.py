@@ -16,8 +16,8 @@ COMMANDS = {
     "cancel": "Begin nothing more, and take the funds back.",
 }
 PLACES = {
-    "list": "shown:list_schedules",
-    "show": "shown:show",
+    "list": "formatting:list_schedules",
+    "show": "formatting:show",
     "pause": "control:pause",
     "resume": "control:resume",
     "refill": "control:refill",

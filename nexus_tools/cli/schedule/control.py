@@ -5,15 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
-from nexus_tools.cli.framework import AMOUNT, Session, asked, carry_out, report, writes
-from nexus_tools.cli.leader_names import NAMED, find_leaders
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    NAMED,
+    Session,
+    asked,
+    carry_out,
+    find_leaders,
+    report,
+    writes,
+)
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
+    from nexus_tools.contracts import Sent
     from nexus_tools.nexus import Nexus
-    from nexus_tools.package import Sent
     from nexus_tools.registry import Schedules
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     Verb = Callable[[Schedules, Address], Awaitable[Sent]]
 
@@ -61,7 +69,7 @@ async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) 
     A leader that reports an event that never happened can put the cursor of a SCHEDULE ahead of
     all real events. Name other leaders with --leader in the same transaction.
     """
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     place = Address.parse_whole(schedule)
     async with session.nexus() as nexus:
@@ -86,7 +94,7 @@ async def cancel(session: Session, schedule: str) -> None:
     cancel it first to stop it. The same command takes back what it leaves and deletes the
     schedule later.
     """
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     place = Address.parse_whole(schedule)
     async with session.nexus() as nexus:
@@ -123,7 +131,7 @@ async def _act(
     done: str,
     facts: dict[str, Any] | None = None,
 ) -> None:
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     place = Address.parse_whole(schedule)
     async with session.nexus() as nexus:

@@ -4,25 +4,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
-from nexus_tools.cli.forewarning import forewarn
 from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
+    NAMED,
     Session,
     carry_out,
+    find_leaders,
     report,
     writes,
 )
-from nexus_tools.cli.input_addresses import with_workflow_addresses
-from nexus_tools.cli.leader_names import NAMED, find_leaders
-from nexus_tools.cli.schedule.shown import in_words
+from nexus_tools.cli.schedule.formatting import in_words
 from nexus_tools.cli.schedule.timing import When, timed
-from nexus_tools.cli.workflow_inputs import INPUTS, read_inputs
+from nexus_tools.cli.shared.execution_warnings import forewarn
+from nexus_tools.cli.shared.input_addresses import with_workflow_addresses
+from nexus_tools.cli.shared.workflow_inputs import INPUTS, read_inputs
 from nexus_tools.errors import UsageError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.package.move.workflows.timing import Timing
+    from nexus_tools.contracts.move_bindings.workflows.timing import Timing
     from nexus_tools.registry import CreatedSchedule
     from nexus_tools.workflow import Document
 

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, writes
 from nexus_tools.cli.schedule.control import SCHEDULE, act
 from nexus_tools.cli.schedule.timing import time_ahead, time_of
 from nexus_tools.errors import NotNowError, UsageError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.registry import ScheduleStanding
@@ -44,7 +44,7 @@ async def extend(
     times at most; those that have passed make room. With --json: `schedule`, `added`, `until_ms`
     and `max_executions`.
     """
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     _check(cron, time_zone, times, until, count)
     place = Address.parse_whole(schedule)
@@ -85,7 +85,7 @@ def _more_times(
     found: "ScheduleStanding", cron: str | None, time_zone: str | None, texts: tuple[str, ...]
 ) -> tuple[int, ...]:
     """Return the times to add: of a cron expression, as many as there is room for."""
-    from nexus_tools.package.move.workflows.timing import Plan
+    from nexus_tools.contracts.move_bindings.workflows.timing import Plan
     from nexus_tools.registry import cron_times
 
     if cron is None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import DURATION
 from nexus_tools.errors import UsageError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.package.move.workflows.timing import Timing
+    from nexus_tools.contracts.move_bindings.workflows.timing import Timing
 
 _OPTIONS = (
     click.option("--every", type=DURATION, help="Again and again, as in 1h; 60s at least."),
@@ -93,7 +93,7 @@ class When:
 
         Raises `timing_missing`, `time_invalid`, `type_invalid`, and as `cron_times` does.
         """
-        from nexus_tools.sui.type_tag import parse_struct_tag
+        from nexus_tools.sui.types.type_tag import parse_struct_tag
 
         if self.count != 1:
             raise UsageError("timing_missing", "give one of --every, --cron, --at and --on-event")
@@ -111,7 +111,7 @@ class When:
 
     def timing(self, now_ms: int) -> "Timing":
         """Return the timing that the options mean now. Raises `time_passed`, and as `check`."""
-        from nexus_tools.package.move.workflows.timing import Plan, Timing
+        from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 
         until_ms = time_of(self.until) if self.until else None
         if self.every is not None:

@@ -4,15 +4,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.collateral import (
-    claim_hints,
-    terms_in_words,
-    told_cancelled,
-    told_claimed,
-    told_re_registered,
-    told_topped_up,
-    told_unregistered,
-)
 from nexus_tools.cli.framework import (
     AMOUNT,
     Session,
@@ -22,12 +13,21 @@ from nexus_tools.cli.framework import (
     report,
     writes,
 )
+from nexus_tools.cli.shared.collateral import (
+    claim_hints,
+    terms_in_words,
+    told_cancelled,
+    told_claimed,
+    told_re_registered,
+    told_topped_up,
+    told_unregistered,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from nexus_tools.cli.collateral import Tell
-    from nexus_tools.package import Sent
+    from nexus_tools.cli.shared.collateral import Tell
+    from nexus_tools.contracts import Sent
     from nexus_tools.registry import ToolRegistry
     from nexus_tools.tool import ToolFqn
 

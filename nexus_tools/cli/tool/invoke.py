@@ -6,32 +6,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import (
     AMOUNT,
+    NAMED,
     Output,
     Session,
     carry_out,
     complete_fqns,
+    find_leaders,
     report,
     sent_record,
     terminable,
     writes,
 )
-from nexus_tools.cli.input_addresses import with_addresses
-from nexus_tools.cli.leader_names import NAMED, find_leaders
+from nexus_tools.cli.shared.input_addresses import with_addresses
+from nexus_tools.cli.shared.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
 from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof
-from nexus_tools.cli.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.errors import NotNowError, UnreachableError, ValidationError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.domain_proof import Proof
+    from nexus_tools.contracts import Sent
+    from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.nexus import Nexus
-    from nexus_tools.package import Sent
-    from nexus_tools.package.move.tool import Tool
     from nexus_tools.registry import Invocations
-    from nexus_tools.sui.address import Address
+    from nexus_tools.registry.domain_proof import Proof
+    from nexus_tools.sui.types.address import Address
     from nexus_tools.tool import Outcome
 
 
@@ -75,7 +76,7 @@ async def command(
     the tool's output schema. Of a tool with a price the domain is asked first: you are warned if it
     lists others as owners.
     """
-    from nexus_tools.package.move.invocation import InvocationRequested
+    from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
     from nexus_tools.registry import DEFAULT_OUTCOME_BYTES
     from nexus_tools.tool import ToolFqn
 
@@ -181,7 +182,7 @@ async def _finish(
     Raises `InvocationFailedError`, or `OutputInvalidError`: then the invocation is not deleted.
     """
     from nexus_tools.registry import InvocationFailedError, OutputInvalidError
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
     from nexus_tools.tool import Failure, FailureReason
 
     place = Address.parse(facts["invocation"])

@@ -3,7 +3,7 @@
 import click
 
 from nexus_tools.cli.framework import Session, complete_fqns, reads, writes
-from nexus_tools.cli.signing_key import KEY, key_group, print_keys, read_public_key
+from nexus_tools.cli.shared.signing_key import KEY, key_group, print_keys, read_public_key
 from nexus_tools.cli.tool.roster import change
 
 _FQN = click.argument("fqn", shell_complete=complete_fqns)

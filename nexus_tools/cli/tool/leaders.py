@@ -67,7 +67,7 @@ async def open_to_all(session: Session, fqn: str) -> None:
 @reads
 async def list_leaders(session: Session, fqn: str) -> None:
     """List the leaders that the tool FQN accepts, with what each did."""
-    from nexus_tools.package.move.leader import Leader
+    from nexus_tools.contracts.move_bindings.leader import Leader
 
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry and its events"):
@@ -81,7 +81,7 @@ async def list_leaders(session: Session, fqn: str) -> None:
 
 
 async def _change(session: Session, fqn: str, which: str, *, is_added: bool) -> None:
-    from nexus_tools.package.move.leader import Leader
+    from nexus_tools.contracts.move_bindings.leader import Leader
     from nexus_tools.registry import ToolRegistry
 
     verb = ToolRegistry.add_leader if is_added else ToolRegistry.remove_leader

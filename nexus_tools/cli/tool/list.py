@@ -42,7 +42,7 @@ async def command(
 ) -> None:
     """List the registered tools."""
     from nexus_tools.cli.tool.record import COLUMNS, tool_documents
-    from nexus_tools.package import ToolState
+    from nexus_tools.contracts import ToolState
 
     tool_filter = selection.tool_filter(session, None if state is None else ToolState(state))
     async with session.nexus(signing=False) as nexus:

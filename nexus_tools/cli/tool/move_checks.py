@@ -3,16 +3,16 @@
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from nexus_tools import units
 from nexus_tools.errors import NexusError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.localnet.compiler import MoveBuilder
-    from nexus_tools.move_project import MoveProject
     from nexus_tools.nexus import Nexus
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.localnet.compiler import MoveBuilder
+    from nexus_tools.sui.types.address import Address
+    from nexus_tools.testing.move_project import MoveProject
     from nexus_tools.tool import ToolDefinition
-    from nexus_tools.toolkit import Check
+    from nexus_tools.tool_server import Check
 
 _FUNDS_MIST = 10_000 * units.MIST_PER_SUI
 
@@ -27,10 +27,10 @@ async def check_move_project(
 
     A row comes as soon as it is known. What the package does wrong is a row, never an exception.
     """
-    from nexus_tools.client import KeyPair
-    from nexus_tools.localnet import Localnet
     from nexus_tools.nexus import Nexus
-    from nexus_tools.toolkit import Check, Status
+    from nexus_tools.sui.keystore import KeyPair
+    from nexus_tools.sui.localnet import Localnet
+    from nexus_tools.tool_server import Check, Status
 
     key = KeyPair.new()
     async with Localnet() as localnet:
@@ -52,7 +52,7 @@ async def _of_tool(
 ) -> "AsyncIterator[Check]":
     from nexus_tools.registry import Registration
     from nexus_tools.tool import check_output_schema
-    from nexus_tools.toolkit import Check, Status
+    from nexus_tools.tool_server import Check, Status
 
     try:
         definition = await project.definition(nexus.client, package, file)
@@ -73,7 +73,7 @@ async def _of_tool(
 async def _invoked(nexus: "Nexus", definition: "ToolDefinition") -> "Check":
     from nexus_tools.errors import ValidationError
     from nexus_tools.tool import example_input
-    from nexus_tools.toolkit import Check, Status
+    from nexus_tools.tool_server import Check, Status
 
     name = "invoke with a valid input"
     try:
@@ -90,9 +90,9 @@ async def _invoked(nexus: "Nexus", definition: "ToolDefinition") -> "Check":
 
 async def _closing_cost_mist(nexus: "Nexus") -> int:
     """What the last transaction that settled something cost."""
-    from nexus_tools.client import past_events
-    from nexus_tools.package import event_filter
-    from nexus_tools.package.move.invocation import InvocationSettled
+    from nexus_tools.contracts import event_filter
+    from nexus_tools.contracts.move_bindings.invocation import InvocationSettled
+    from nexus_tools.sui.client import past_events
 
     kinds = event_filter(nexus.deployment, InvocationSettled)
     *_, last = [each async for each in past_events(nexus.client, kinds)]
@@ -102,6 +102,6 @@ async def _closing_cost_mist(nexus: "Nexus") -> int:
 
 
 def _failed(name: str, error: NexusError) -> "Check":
-    from nexus_tools.toolkit import Check, Status
+    from nexus_tools.tool_server import Check, Status
 
     return Check(name, Status.FAILED, error.message, error.hint or "")

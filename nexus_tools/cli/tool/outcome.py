@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, asked, carry_out, plain, report, writes
-from nexus_tools.cli.tool.why import explain
+from nexus_tools.cli.tool.explain import explain
 from nexus_tools.errors import UsageError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.package.move.invocation import Invocation
+    from nexus_tools.contracts.move_bindings.invocation import Invocation
     from nexus_tools.registry import Invocations, OutputInvalidError
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
 _LABELS = {
     "invocation": "invocation",
@@ -65,7 +65,7 @@ async def command(
     `failures` the port (`pointer`), what is wrong (`message`) and the keyword (`rule`).
     """
     from nexus_tools.registry import OutputInvalidError
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     if why and delete:
         raise UsageError("why_and_delete", "--why tells, and --delete takes: give one of them")
@@ -144,7 +144,7 @@ def _payee(closing: Any) -> str | None:
 def _state(
     found: "Invocation", closing: Any, invalid: "OutputInvalidError | None"
 ) -> dict[str, Any]:
-    from nexus_tools.package.move.state import State
+    from nexus_tools.contracts.move_bindings.state import State
 
     state = found.state
     document: dict[str, Any] = {"state": type(state).__name__.lower()}

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, asked, carry_out, report, writes
-from nexus_tools.cli.offer import CANCEL, OFFERED, offered_address, offered_in_words
+from nexus_tools.cli.shared.offer import CANCEL, OFFERED, offered_address, offered_in_words
 from nexus_tools.errors import UsageError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nexus_tools.package.move.tool import Tool
+    from nexus_tools.contracts.move_bindings.tool import Tool
 
 _COLUMNS = {
     "fqn": "Tool",

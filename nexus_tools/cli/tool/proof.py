@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import environment
 from nexus_tools.cli.framework import Session, complete_fqns, reads
 from nexus_tools.errors import UnreachableError, ValidationError
+from nexus_tools.settings import environment
 
 if TYPE_CHECKING:
-    from nexus_tools.domain_proof import Proof
+    from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.nexus import Nexus
-    from nexus_tools.package.move.tool import Tool
-    from nexus_tools.sui.address import Address
+    from nexus_tools.registry.domain_proof import Proof
+    from nexus_tools.sui.types.address import Address
 
 ASK_DOMAIN = click.option(
     "--ask-domain/--offline",
@@ -108,7 +108,7 @@ def _write(session: Session, nexus: "Nexus", hosts: tuple[str, ...]) -> None:
 
 def _report(session: Session, proof: "Proof") -> None:
     """Raises `domain_not_proved`, `domain_unprovable` or `domain_unreachable`."""
-    from nexus_tools.domain_proof import ProofState
+    from nexus_tools.registry.domain_proof import ProofState
 
     if proof.state is ProofState.UNREACHABLE:
         raise UnreachableError("domain_unreachable", proof.reason, hint="try again later")

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nexus_tools import units
-from nexus_tools.cli.collateral import collateral_document, collateral_in_words
 from nexus_tools.cli.framework import as_typed
+from nexus_tools.cli.shared.collateral import collateral_document, collateral_in_words
+from nexus_tools.contracts.move_bindings.name import Name
+from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.errors import ValidationError
-from nexus_tools.package.move.name import Name
-from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry import ToolRegistry
+from nexus_tools.sui.support import units
 from nexus_tools.tool import public_key_text
 
 LABELS = {

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import (
     CA_FILE,
     Output,
@@ -23,10 +22,11 @@ from nexus_tools.cli.tool.proof import ask_domains
 from nexus_tools.cli.tool.terms import Agreement, Terms, agreement, agrees, complete
 from nexus_tools.cli.tool.validate import CHECK, require_conforming
 from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
+    from nexus_tools.contracts import Sent
     from nexus_tools.nexus import Nexus
-    from nexus_tools.package import Sent
     from nexus_tools.registry import RegisteredTool, RegisterResult, Registration, ToolRegistry
     from nexus_tools.tool import ToolDefinition, ToolFqn
 
@@ -159,7 +159,7 @@ async def register(
 async def _carry_out(
     session: Session, nexus: "Nexus", definitions: "Sequence[ToolDefinition]", agreed: Agreement
 ) -> _Registered:
-    from nexus_tools.package.move.leader import Leader
+    from nexus_tools.contracts.move_bindings.leader import Leader
 
     registrations = [agreed.of(definition) for definition in definitions]
     accepted = await nexus.leaders.find_all(agreed.leaders, Leader)
@@ -303,7 +303,7 @@ async def read_definitions(
     """
     from nexus_tools.cli.framework import read_json
     from nexus_tools.registry import placed
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
     from nexus_tools.tool import ToolDefinition
 
     document = read_json(name)

@@ -7,7 +7,7 @@ from nexus_tools.cli.framework import Session, asked, carry_out, report
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from nexus_tools.package import Sent
+    from nexus_tools.contracts import Sent
     from nexus_tools.registry import ToolRegistry
 
 

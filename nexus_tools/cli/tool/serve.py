@@ -30,7 +30,7 @@ def command(session: Session, *, target: str, reload: bool, serving: Serving) ->
     if reload:
         _reload(target, serving, session.output)
         return
-    from nexus_tools.toolkit import load
+    from nexus_tools.tool_server import load
 
     serving.run(load(target, public_url=serving.public_url), session)
 

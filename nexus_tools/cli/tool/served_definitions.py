@@ -14,7 +14,7 @@ import httpx
 from nexus_tools.cli.framework import Session, plain
 from nexus_tools.errors import NexusError, UnreachableError, UsageError, ValidationError
 from nexus_tools.tool import ToolDefinition, ToolFqn, protocol
-from nexus_tools.toolkit import FailedError, Probe
+from nexus_tools.tool_server import FailedError, Probe
 
 _MAX_TOOLS, _MAX_NAMED = 10_000, 5
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.collateral import suspensions
 from nexus_tools.cli.framework import Output, Session, complete_fqns, reads
+from nexus_tools.cli.shared.collateral import suspensions
 from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof, proof_document, proof_in_words
 
 

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, Session
-from nexus_tools.cli.leader_names import NAMED, find_leaders
-from nexus_tools.cli.signing_key import make_key, read_public_key
+from nexus_tools.cli.framework import AMOUNT, NAMED, Session, find_leaders
+from nexus_tools.cli.shared.signing_key import make_key, read_public_key
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import Registration
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
     from nexus_tools.tool import ToolFqn
 
 _OPTIONS = (

@@ -23,7 +23,7 @@ from nexus_tools.cli.tool.validate import CHECK, require_conforming
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.package.move.tool import Tool
+    from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.tool import ToolDefinition
 
 

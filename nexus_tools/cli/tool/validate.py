@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import CA_FILE, Session, local, plain
 from nexus_tools.errors import UnreachableError, ValidationError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     import httpx
 
-    from nexus_tools.toolkit import Check
+    from nexus_tools.tool_server import Check
 
 _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-", None)}
 
@@ -33,7 +33,7 @@ async def command(session: Session, place: str, ca_file: Path | None) -> None:
     In the FOLDER of a Move package the on-chain tools are checked whose definitions stand beside
     Move.toml: it is published on a localnet of its own, where a Leader calls each of them.
     """
-    from nexus_tools.move_project import is_move_project
+    from nexus_tools.testing.move_project import is_move_project
 
     if is_move_project(Path(place)):
         await _move_project(session, Path(place))
@@ -44,7 +44,7 @@ async def command(session: Session, place: str, ca_file: Path | None) -> None:
 async def _served(session: Session, url: str, ca_file: Path | None) -> None:
     """Check a tool on a server."""
     from nexus_tools.cli.tool.served_definitions import check_tool_url, open_http
-    from nexus_tools.toolkit import check_tool
+    from nexus_tools.tool_server import check_tool
 
     check_tool_url(session, url)
     checks = []
@@ -67,7 +67,7 @@ async def _move_project(session: Session, folder: Path) -> None:
 
     from nexus_tools.cli.package.compiler import Compilation
     from nexus_tools.cli.tool.move_checks import check_move_project
-    from nexus_tools.move_project import MoveProject
+    from nexus_tools.testing.move_project import MoveProject
 
     project = MoveProject.read(folder)
     with session.output.progress("preparing the compiler"):
@@ -109,7 +109,7 @@ async def require_conforming(
 
     Its function runs only with `invoke`, and never in a dry run.
     """
-    from nexus_tools.toolkit import check_tool
+    from nexus_tools.tool_server import check_tool
 
     output = session.output
     if invoke and session.dry_run:

@@ -15,8 +15,8 @@ from nexus_tools.cli.framework import (
 )
 
 if TYPE_CHECKING:
-    from nexus_tools.client import EventRecord
     from nexus_tools.nexus import Nexus
+    from nexus_tools.sui.client import EventRecord
     from nexus_tools.tool import ToolFqn
 
 # Everybody reads the long ones with `tool show`; in a line they would hide what happened.
@@ -35,7 +35,7 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
     With --json a document on each line: `event`, `at_ms`, `transaction`, `fqn` and the fields of
     the Move event.
     """
-    from nexus_tools.package import event_filter
+    from nexus_tools.contracts import event_filter
     from nexus_tools.tool import ToolFqn
 
     wanted = [ToolFqn.parse(name) for name in fqn]
@@ -62,7 +62,7 @@ async def _known(nexus: "Nexus", wanted: "list[ToolFqn]") -> dict[str, str]:
     else:
         state = await nexus.tools.state()
         fqns = await nexus.tools.fqns(state, 0, state.fqns.size)
-    from nexus_tools.package import tool_id
+    from nexus_tools.contracts import tool_id
 
     registry = nexus.deployment.tool_registry
     return {str(tool_id(registry, fqn)): str(fqn) for fqn in fqns}
@@ -72,7 +72,7 @@ def _document(
     nexus: "Nexus", record: "EventRecord", known: dict[str, str]
 ) -> dict[str, Any] | None:
     """The event as JSON, with its fields; None if it is of no tool."""
-    from nexus_tools.package import parse_event
+    from nexus_tools.contracts import parse_event
 
     event: Any = parse_event(nexus.deployment, record.event)
     if event is None:

@@ -2,10 +2,10 @@
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Choice, Session, complete_keys, local, reads
 from nexus_tools.cli.wallet.passphrase import ENCRYPT, new_passphrase
 from nexus_tools.cli.wallet.record import active_address, key_record, record_beside, require_ours
+from nexus_tools.sui.support import units
 
 _SCHEMES = Choice(["ed25519", "secp256k1", "secp256r1"])
 

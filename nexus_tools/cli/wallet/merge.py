@@ -2,8 +2,8 @@
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, report, writes
+from nexus_tools.sui.support import units
 
 
 @click.command()

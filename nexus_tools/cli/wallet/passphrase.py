@@ -2,9 +2,9 @@
 
 import click
 
-from nexus_tools import environment
 from nexus_tools.cli.framework import Session
 from nexus_tools.errors import UsageError
+from nexus_tools.settings import environment
 
 _LEAST_LENGTH = 8
 

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.framework import Session
 from nexus_tools.errors import NotFoundError, UsageError
-from nexus_tools.settings import OURS
+from nexus_tools.settings.settings import OURS
 
 if TYPE_CHECKING:
-    from nexus_tools.client import Account
-    from nexus_tools.found import Found
-    from nexus_tools.sui.address import Address
+    from nexus_tools.settings.lookup import Found
+    from nexus_tools.sui.keystore import Account
+    from nexus_tools.sui.types.address import Address
 
 
 def key_record(session: Session, found: "Found[Account]") -> dict[str, Any]:

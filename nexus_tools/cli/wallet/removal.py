@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_keys, reads
 from nexus_tools.cli.wallet.record import key_record, require_ours
 from nexus_tools.errors import NotNowError, UnreachableError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.client import Account
+    from nexus_tools.sui.keystore import Account
 
 
 @click.command()

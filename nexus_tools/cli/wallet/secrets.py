@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from nexus_tools import environment
 from nexus_tools.cli.framework import Session, complete_keys, local, read_secret
 from nexus_tools.cli.wallet.passphrase import ENCRYPT, new_passphrase
 from nexus_tools.cli.wallet.record import key_record, require_ours
 from nexus_tools.cli.wallet.sui_import import import_from_sui
 from nexus_tools.errors import UsageError
+from nexus_tools.settings import environment
 
 
 @click.command("import")
@@ -36,7 +36,7 @@ def import_key(
             raise UsageError("from_sui_alone", "--from-sui imports all keys, as they are there")
         _import_from_sui(session)
         return
-    from nexus_tools.client import KeyPair
+    from nexus_tools.sui.keystore import KeyPair
 
     if secret is None:
         secret = read_secret("suiprivkey…, keystore entry or recovery phrase")

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.client import Account, Network
-    from nexus_tools.settings import Settings
+    from nexus_tools.settings.settings import Settings
+    from nexus_tools.sui.keystore import Account
+    from nexus_tools.sui.network import Network
 
 T = TypeVar("T")
 
@@ -54,7 +55,7 @@ def _import_account(settings: "Settings", theirs: "Account") -> "Imported[Accoun
 
 
 def _import_network(settings: "Settings", theirs: "Network") -> "Imported[Network]":
-    from nexus_tools.client import NETWORKS
+    from nexus_tools.sui.network import NETWORKS
 
     if theirs.name in settings.networks or theirs.name in NETWORKS:
         return Imported(settings.find_network(theirs.name), new=False)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import ACCOUNT, AMOUNT, Session, carry_out, report, writes
 from nexus_tools.errors import UsageError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.client import SuiClient
-    from nexus_tools.package import Sent
-    from nexus_tools.sui.address import Address
-    from nexus_tools.sui.transaction import Argument
+    from nexus_tools.contracts import Sent
+    from nexus_tools.sui.client import SuiClient
+    from nexus_tools.sui.types.address import Address
+    from nexus_tools.sui.types.transaction import Argument
 
     _Amount = click.ParamType[int | None]
 else:  # it is generic from click 8.5 on
@@ -115,14 +115,14 @@ class _Transfer:
 
     async def _merge(self) -> "Sequence[Sent]":
         """Merge coins unless all of them fit in a transaction."""
-        from nexus_tools.client import MAX_PAYMENT_COINS
+        from nexus_tools.sui.client import MAX_PAYMENT_COINS
 
         coins = await self.client.coins(self.client.address)
         return await self.client.merge_coins() if len(coins) > MAX_PAYMENT_COINS else ()
 
     async def _everything(self) -> tuple[int, int]:
         """Return the MIST of the wallet, and those that one transaction can send."""
-        from nexus_tools.client import MAX_PAYMENT_COINS
+        from nexus_tools.sui.client import MAX_PAYMENT_COINS
 
         owner = self.client.address
         parts = await self.client.balance_parts(owner)
@@ -130,9 +130,9 @@ class _Transfer:
         return parts.in_address + sum(coins), parts.in_address + sum(coins[:MAX_PAYMENT_COINS])
 
     async def _send(self, amount_mist: int | None) -> "Sent":
-        from nexus_tools.package import execute_or_simulate
-        from nexus_tools.sui.builder import TransactionBuilder
-        from nexus_tools.sui.type_tag import SUI
+        from nexus_tools.contracts import execute_or_simulate
+        from nexus_tools.sui.transaction_builder import TransactionBuilder
+        from nexus_tools.sui.types.type_tag import SUI
 
         builder = TransactionBuilder()
         coin: Argument = builder.gas

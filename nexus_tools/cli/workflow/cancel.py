@@ -2,8 +2,8 @@
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.sui.support import units
 
 
 @click.command()
@@ -15,8 +15,11 @@ async def command(session: Session, *, execution: str, expired: bool) -> None:
 
     What is under way is still closed and paid; then it has ended.
     """
-    from nexus_tools.package.move.workflows.execution import ExecutionEnded, ExecutionStopped
-    from nexus_tools.sui.address import Address
+    from nexus_tools.contracts.move_bindings.workflows.execution import (
+        ExecutionEnded,
+        ExecutionStopped,
+    )
+    from nexus_tools.sui.types.address import Address
 
     place = Address.parse_whole(execution)
     async with session.nexus() as nexus:

@@ -2,8 +2,8 @@
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, report, writes
+from nexus_tools.sui.support import units
 
 
 @click.command()
@@ -15,7 +15,7 @@ async def command(session: Session, *, execution: str) -> None:
     What Sui took for storing it comes back: to its owner, or from 7 days after the end on to anyone
     who does it. Large ones take several transactions; after an interruption, do it again.
     """
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     place, output = Address.parse_whole(execution), session.output
     async with session.nexus() as nexus:

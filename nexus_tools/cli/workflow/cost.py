@@ -2,9 +2,9 @@
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_fqns, reads
 from nexus_tools.cli.workflow.run import find_workflow
+from nexus_tools.sui.support import units
 
 _COLUMNS = {
     "vertex": "Vertex",

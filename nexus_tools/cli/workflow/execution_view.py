@@ -4,15 +4,15 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, plain, print_drawn
 from nexus_tools.cli.workflow.waits import sentences, telling, waits_document
 from nexus_tools.errors import NexusError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import ExecutionState, RunState, Wait
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
 _LABELS = {
     "execution": "execution",

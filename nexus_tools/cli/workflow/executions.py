@@ -2,8 +2,8 @@
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_keys, reads
+from nexus_tools.sui.support import units
 
 _COLUMNS = {
     "execution": "Execution",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from nexus_tools.cli.framework import AMOUNT
 from nexus_tools.errors import UsageError
-from nexus_tools.spelling import suggestion
+from nexus_tools.sui.support.suggestions import suggestion
 
 if TYPE_CHECKING:
     from nexus_tools.workflow import Document

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, carry_out, complete_files, report, writes
 from nexus_tools.cli.tool.proof import ASK_DOMAIN
 from nexus_tools.cli.workflow.registered_tools import registered_tools
 from nexus_tools.cli.workflow.workflow_file import read_workflow
 from nexus_tools.errors import UsageError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.cli.workflow.workflow_file import WorkflowFile

@@ -21,7 +21,7 @@ from nexus_tools.tool import (
     parse_json,
     protocol,
 )
-from nexus_tools.toolkit import FailedError, Probe, load, serving
+from nexus_tools.tool_server import FailedError, Probe, load, serving
 from nexus_tools.workflow import ToolFunction
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
+from nexus_tools.sui.support import units
 
 
 @click.command()
@@ -12,7 +12,7 @@ from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
 @writes
 async def command(session: Session, *, execution: str, amount: int) -> None:
     """Add AMOUNT SUI to the funds of an EXECUTION, whoever owns it; what is left is its owner's."""
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     place, done = Address.parse_whole(execution), f"added {units.sui(amount)} to {execution}"
     async with session.nexus() as nexus:

@@ -6,8 +6,8 @@ from nexus_tools.cli.framework import Session
 from nexus_tools.cli.tool.proof import asked_proof
 
 if TYPE_CHECKING:
+    from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.nexus import Nexus
-    from nexus_tools.package.move.tool import Tool
     from nexus_tools.workflow import Document, ToolFacts
 
 
@@ -29,8 +29,8 @@ async def registered_tools(
 
 
 async def _facts(session: Session, nexus: "Nexus", tool: "Tool", ask: bool | None) -> "ToolFacts":
-    from nexus_tools.domain_proof import ProofState
     from nexus_tools.registry import tool_facts
+    from nexus_tools.registry.domain_proof import ProofState
 
     proof = await asked_proof(session, nexus, tool, ask)
     return tool_facts(tool, is_proven=proof is None or proof.state is ProofState.PROVED)

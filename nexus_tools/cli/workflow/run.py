@@ -4,21 +4,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
-from nexus_tools.cli.forewarning import forewarn
 from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
+    NAMED,
     Session,
     carry_out,
     complete_fqns,
+    find_leaders,
     report,
     sent_record,
     terminable,
     writes,
 )
-from nexus_tools.cli.input_addresses import with_workflow_addresses
-from nexus_tools.cli.leader_names import NAMED, find_leaders
+from nexus_tools.cli.shared.execution_warnings import forewarn
+from nexus_tools.cli.shared.input_addresses import with_workflow_addresses
+from nexus_tools.cli.shared.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.cli.workflow.execution_view import (
     finished,
     print_end,
@@ -27,8 +28,8 @@ from nexus_tools.cli.workflow.execution_view import (
     state_document,
 )
 from nexus_tools.cli.workflow.prices import by_tool, read_prices
-from nexus_tools.cli.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
@@ -127,7 +128,7 @@ async def command(
 
 async def find_workflow(nexus: "Nexus", text: str) -> "PublishedWorkflow":
     """The workflow with an FQN or an id. Raises `workflow_unknown`."""
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     if text.startswith("0x"):
         return await nexus.workflows.by_id(Address.parse_whole(text))

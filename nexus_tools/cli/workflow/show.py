@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_fqns, json_text, plain, reads
-from nexus_tools.cli.input_addresses import input_ports
+from nexus_tools.cli.shared.input_addresses import input_ports
 from nexus_tools.cli.workflow.execution_view import show_execution
 from nexus_tools.cli.workflow.run import find_workflow
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import PublishedWorkflow
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
     from nexus_tools.workflow import Document, InputPort
 
 _LABELS = {
@@ -40,7 +40,7 @@ async def command(session: Session, *, fqn: str, as_document: bool) -> None:
     What is on chain is checked first: that it executes what its document says. Of an execution, it
     shows how far it is, why walks failed, and what it came to.
     """
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     place = Address.parse_whole(fqn) if fqn.startswith("0x") else None
     async with session.nexus(signing=False) as nexus:
@@ -64,7 +64,7 @@ async def command(session: Session, *, fqn: str, as_document: bool) -> None:
 
 
 async def _is_workflow(nexus: "Nexus", place: "Address") -> bool:
-    from nexus_tools.package.move.workflows.dag import Dag
+    from nexus_tools.contracts.move_bindings.workflows.dag import Dag
 
     found = await nexus.client.object(place)
     return found is not None and found.type == nexus.deployment.type_of(Dag)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import (
     DURATION,
     FILE,
@@ -21,12 +20,13 @@ from nexus_tools.cli.framework import (
     plain,
     read_bytes,
 )
+from nexus_tools.cli.shared.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.cli.workflow.prices import by_tool, read_prices
 from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import valid_workflow
-from nexus_tools.cli.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.errors import NexusError, UsageError, ValidationError
-from nexus_tools.spelling import with_suggestion
+from nexus_tools.sui.support import units
+from nexus_tools.sui.support.suggestions import with_suggestion
 
 if TYPE_CHECKING:
     from nexus_tools.workflow import Document, SimulatedCall, Simulation, Stub, ToolPorts

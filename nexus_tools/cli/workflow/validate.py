@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, complete_files, plain, reads
 from nexus_tools.cli.tool.proof import ASK_DOMAIN
 from nexus_tools.cli.workflow.registered_tools import registered_tools
 from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import read_workflow
-from nexus_tools.spelling import suggestion
+from nexus_tools.sui.support import units
+from nexus_tools.sui.support.suggestions import suggestion
 
 if TYPE_CHECKING:
     from nexus_tools.tool import ToolDefinition

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools import units
 from nexus_tools.cli.framework import plain
 from nexus_tools.errors import NexusError, UnreachableError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import Wait
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
 _LOOK_S = 3.0
 """What holds from one look to the next is told: the rest goes on by itself."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, event_document, plain, reads
 from nexus_tools.cli.workflow.execution_view import (
     picture,
@@ -20,14 +19,15 @@ from nexus_tools.cli.workflow.execution_view import (
     state_document,
 )
 from nexus_tools.cli.workflow.waits import telling, waits_document
-from nexus_tools.untrusted_text import escaped_json
+from nexus_tools.sui.support import units
+from nexus_tools.sui.support.untrusted_text import escaped_json
 
 if TYPE_CHECKING:
+    from nexus_tools.contracts import RegistryEvent
+    from nexus_tools.contracts.move_bindings.attempt import Attempt
     from nexus_tools.nexus import Nexus
-    from nexus_tools.package import RegistryEvent
-    from nexus_tools.package.move.attempt import Attempt
     from nexus_tools.registry import ExecutionState, Following, Wait
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
 Draw = Callable[["ExecutionState"], None]
 
@@ -45,7 +45,7 @@ async def command(session: Session, *, execution: str) -> None:
     whenever it waits for something else; and last, the execution as
     `nexus-tools workflow show` has it.
     """
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     output = session.output
     async with session.nexus(signing=False, endures=True) as nexus:
@@ -78,9 +78,9 @@ async def _follow(
     session: Session, nexus: "Nexus", place: "Address", draw: Draw
 ) -> "ExecutionState":
     """The execution at its end; on the way what happens is printed."""
-    from nexus_tools.client import EventRecord, follow_events
-    from nexus_tools.package import event_filter, parse_event
+    from nexus_tools.contracts import event_filter, parse_event
     from nexus_tools.registry import OF_EXECUTIONS, OF_RUNS, Following
+    from nexus_tools.sui.client import EventRecord, follow_events
 
     kinds = event_filter(nexus.deployment, *OF_EXECUTIONS, *OF_RUNS)
     state: ExecutionState | None = None
@@ -148,7 +148,7 @@ def _print_line(
 
 def _line(event: Any, following: "Following", state: "ExecutionState") -> str:
     """What happened, in words; empty where that is of no interest."""
-    from nexus_tools.package.move.workflows import execution as moves
+    from nexus_tools.contracts.move_bindings.workflows import execution as moves
 
     match event:
         case moves.ExecutionShort():
@@ -170,7 +170,7 @@ def _line(event: Any, following: "Following", state: "ExecutionState") -> str:
 
 
 def _of_run(event: Any, name: str, attempt: "Attempt") -> str:
-    from nexus_tools.package.move import invocation as moves
+    from nexus_tools.contracts.move_bindings import invocation as moves
 
     match event:
         case moves.InvocationSettled():

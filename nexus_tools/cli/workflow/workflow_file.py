@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Output, read_bytes
 from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -139,7 +139,7 @@ def _mismatches(
 
 
 def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> WorkflowFile:
-    from nexus_tools.toolkit import load_module
+    from nexus_tools.tool_server import load_module
 
     read_bytes(place)  # whoever names no file is told so as of a JSON document
     flow = _workflow(load_module(place), name, attribute)

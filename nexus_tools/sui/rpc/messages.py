@@ -18,14 +18,14 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 from msgspec import Struct
 
-from nexus_tools.errors import UsageError
-from nexus_tools.sui.rpc.generated_code import read_generated_code
-from nexus_tools.sui.rpc.written_definitions import (
+from nexus_tools.sui.errors import UsageError
+from nexus_tools.sui.rpc.manual_definitions import (
     FORKING_FILE,
     HEALTH_FILE,
     REFLECTION_FILES,
     written_definitions,
 )
+from nexus_tools.sui.rpc.pysui_definitions import read_generated_code
 
 TESTED_PYSUI = ">=1.3,<=1.5.1"
 """The versions of pysui whose generated code was read and compared with their own classes."""

@@ -1,6 +1,5 @@
 """Signatures of users: by a key, a passkey or several of them; and whose addresses they are."""
 
-from nexus_tools.ed25519 import verifies_ed25519
 from nexus_tools.sui.signature.ecdsa import sign_ecdsa_digest, verifies_ecdsa_digest
 from nexus_tools.sui.signature.key_signature import KeySignature
 from nexus_tools.sui.signature.multisig import MemberSignature, MultiSig
@@ -15,6 +14,7 @@ from nexus_tools.sui.signature.scheme import (
 )
 from nexus_tools.sui.signature.user_signature import Authenticator, UserSignature
 from nexus_tools.sui.signature.zklogin import ZkLogin
+from nexus_tools.sui.support.ed25519 import verifies_ed25519
 
 __all__ = [
     "NOT_VALID",

@@ -5,8 +5,6 @@ Source: `sui-types/src/crypto.rs`.
 
 from msgspec import Struct
 
-from nexus_tools.ed25519 import is_ed25519_key, verifies_ed25519
-from nexus_tools.sui.address import Address
 from nexus_tools.sui.signature.ecdsa import is_ecdsa_key, verifies_ecdsa
 from nexus_tools.sui.signature.scheme import (
     PUBLIC_KEY_LENGTHS,
@@ -15,6 +13,8 @@ from nexus_tools.sui.signature.scheme import (
     malformed,
     rejected,
 )
+from nexus_tools.sui.support.ed25519 import is_ed25519_key, verifies_ed25519
+from nexus_tools.sui.types.address import Address
 
 KEY_SCHEMES = (SignatureScheme.ED25519, SignatureScheme.SECP256K1, SignatureScheme.SECP256R1)
 SIGNATURE_LENGTH = 64

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from nexus_tools.errors import NotAllowedError, ValidationError
-from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import (
     BcsError,
     Codec,
@@ -20,6 +18,7 @@ from nexus_tools.sui.bcs import (
     u16,
     vector,
 )
+from nexus_tools.sui.errors import NotAllowedError, ValidationError
 from nexus_tools.sui.signature.key_signature import (
     DOES_NOT_VERIFY,
     SIGNATURE_LENGTH,
@@ -38,7 +37,8 @@ from nexus_tools.sui.signature.multisig_public_key import (
 from nexus_tools.sui.signature.passkey import Passkey
 from nexus_tools.sui.signature.scheme import SignatureScheme, malformed, rejected
 from nexus_tools.sui.signature.zklogin import not_supported
-from nexus_tools.uleb128 import write_uleb128
+from nexus_tools.sui.support.uleb128 import write_uleb128
+from nexus_tools.sui.types.address import Address
 
 _CURVE_NAMES = {
     SignatureScheme.ED25519: "ed25519",

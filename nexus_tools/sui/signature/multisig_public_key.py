@@ -5,8 +5,6 @@ Source: `MultiSigPublicKey` of `sui-types/src/multisig.rs`, `base_types.rs` for 
 
 from msgspec import Struct
 
-from nexus_tools.errors import ValidationError
-from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import (
     BcsError,
     Codec,
@@ -18,9 +16,11 @@ from nexus_tools.sui.bcs import (
     u16,
     vector,
 )
-from nexus_tools.sui.digest import blake2b256
+from nexus_tools.sui.errors import ValidationError
 from nexus_tools.sui.signature.scheme import PUBLIC_KEY_LENGTHS, SignatureScheme, key_address
-from nexus_tools.uleb128 import write_uleb128
+from nexus_tools.sui.support.uleb128 import write_uleb128
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import blake2b256
 
 MAX_MEMBERS = 10
 

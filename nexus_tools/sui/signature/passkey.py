@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 
-from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError, byte_vector, record, string
 from nexus_tools.sui.signature.ecdsa import are_scalars, is_ecdsa_key, verifies_ecdsa
 from nexus_tools.sui.signature.key_signature import KeySignature
 from nexus_tools.sui.signature.scheme import SignatureScheme, key_address, malformed, rejected
+from nexus_tools.sui.types.address import Address
 
 _AUTHENTICATOR = record((byte_vector, string, byte_vector))
 _TYPES = ("webauthn.get", "webauthn.create", "payment.get")

@@ -5,9 +5,9 @@ Source: `sui-types/src/crypto.rs` and `error.rs`, `shared-crypto/src/intent.rs`.
 
 from enum import IntEnum
 
-from nexus_tools.errors import NotAllowedError
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import blake2b256
+from nexus_tools.sui.errors import NotAllowedError
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import blake2b256
 
 NOT_VALID = "Signature is not valid: "
 """What Sui says before the reason."""

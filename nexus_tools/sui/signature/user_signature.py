@@ -9,13 +9,13 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import blake2b256
 from nexus_tools.sui.signature.key_signature import KeySignature
 from nexus_tools.sui.signature.multisig import MultiSig
 from nexus_tools.sui.signature.passkey import Passkey
 from nexus_tools.sui.signature.scheme import SignatureScheme, malformed
 from nexus_tools.sui.signature.zklogin import ZkLogin
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import blake2b256
 
 
 class Authenticator(Protocol):

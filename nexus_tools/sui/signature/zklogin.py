@@ -5,11 +5,11 @@ Source: `sui-types/src/zk_login_authenticator.rs` and `ZkLoginInputs` of `fastcr
 
 from msgspec import Struct
 
-from nexus_tools.errors import NotAllowedError
-from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError, byte_vector, record, string, u8, u64, vector
+from nexus_tools.sui.errors import NotAllowedError
 from nexus_tools.sui.signature.key_signature import KeySignature
 from nexus_tools.sui.signature.scheme import SignatureScheme, malformed, rejected
+from nexus_tools.sui.types.address import Address
 
 _PROOF = record((vector(string), vector(vector(string)), vector(string)))
 _ISSUER = record((string, u8))

@@ -18,7 +18,7 @@ from nexus_tools.workflow.authoring.sketch import (
     order_port,
 )
 from nexus_tools.workflow.authoring.ways import Way, ways
-from nexus_tools.workflow.document import (
+from nexus_tools.workflow.document.document import (
     DEFAULT_GROUP,
     DIALECT,
     Default,
@@ -31,7 +31,7 @@ from nexus_tools.workflow.document import (
     Output,
     Vertex,
 )
-from nexus_tools.workflow.violation import Violation
+from nexus_tools.workflow.document.violation import Violation
 
 VALUE_UNUSED = "value_unused"
 """The code of the error for what no step takes."""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import NoReturn, Self
 
 from nexus_tools.errors import UsageError, ValidationError
-from nexus_tools.spelling import suggestion
+from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.workflow.authoring.feeding import as_origin, check_types
 from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
 from nexus_tools.workflow.authoring.sketch import (
@@ -17,7 +17,7 @@ from nexus_tools.workflow.authoring.sketch import (
 )
 from nexus_tools.workflow.authoring.value import Unfinished, Value
 from nexus_tools.workflow.authoring.ways import check_ways_to_begin
-from nexus_tools.workflow.document import MAX_PARALLEL
+from nexus_tools.workflow.document.document import MAX_PARALLEL
 from nexus_tools.workflow.interfaces import LIST
 
 _TO_ITERATE = "write: with flow.for_each(…) as element"

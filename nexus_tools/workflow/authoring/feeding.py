@@ -1,7 +1,7 @@
 """What goes into a port is checked where the author says it."""
 
 from nexus_tools.errors import UsageError, ValidationError
-from nexus_tools.spelling import suggestion
+from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.tool import measure
 from nexus_tools.workflow.authoring.lines import Line
 from nexus_tools.workflow.authoring.sketch import Constant, Draft, Feed, Origin, Sketch
@@ -12,7 +12,7 @@ from nexus_tools.workflow.authoring.value import (
     unfinished_error,
 )
 from nexus_tools.workflow.authoring.ways import check_ways
-from nexus_tools.workflow.document import InputPort
+from nexus_tools.workflow.document.document import InputPort
 from nexus_tools.workflow.interfaces import ToolPorts
 
 

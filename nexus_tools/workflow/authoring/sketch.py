@@ -10,7 +10,7 @@ from typing import Any
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow.authoring.lines import Line
-from nexus_tools.workflow.document import (
+from nexus_tools.workflow.document.document import (
     AFTER,
     DEFAULT_PARALLEL,
     OutputPort,

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from typing import Literal, Self, get_args
 
 from nexus_tools.errors import UsageError, ValidationError
-from nexus_tools.spelling import suggestion
+from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.tool import is_error_variant
 from nexus_tools.workflow.authoring.feeding import feed
 from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
@@ -17,7 +17,7 @@ from nexus_tools.workflow.authoring.sketch import (
     order_port,
 )
 from nexus_tools.workflow.authoring.value import Unfinished, Value, origin_of
-from nexus_tools.workflow.document import (
+from nexus_tools.workflow.document.document import (
     ERR_EVAL,
     MAX_ATTEMPTS,
     MAX_RETRY_AFTER_MS,

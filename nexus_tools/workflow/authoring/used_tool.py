@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import ASK, WAIT, HasSchemas, ToolFqn, ToolType
-from nexus_tools.workflow.document import VertexKind
+from nexus_tools.workflow.document.document import VertexKind
 from nexus_tools.workflow.interfaces import ToolPorts
 
 
@@ -49,7 +49,7 @@ def known_tool(tool: UsedTool) -> KnownTool:
     if isinstance(tool, ToolFqn):
         if str(tool) not in (ASK, WAIT):
             return KnownTool(tool)
-        from nexus_tools.workflow.waiting import TOOLS_THAT_WAIT  # noqa: PLC0415 - seldom used
+        from nexus_tools.workflow.document.waiting import TOOLS_THAT_WAIT  # noqa: PLC0415 - seldom used
 
         tool = TOOLS_THAT_WAIT[str(tool)]
     interface = _interface(tool)

@@ -29,7 +29,7 @@ from nexus_tools.workflow.authoring.sketch import (
     PortValue,
     State,
 )
-from nexus_tools.workflow.document import EdgeKind
+from nexus_tools.workflow.document.document import EdgeKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,10 @@ from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
 from nexus_tools.workflow.authoring.used_tool import KnownTool, UsedTool, known_tool
 from nexus_tools.workflow.authoring.value import Value
 from nexus_tools.workflow.authoring.ways import ways
-from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.document.document import Document
+from nexus_tools.workflow.document.violation import Violation, violations_error
 from nexus_tools.workflow.interfaces import Shape, ToolPorts, shape_of_type
 from nexus_tools.workflow.linter import lint
-from nexus_tools.workflow.violation import Violation, violations_error
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 

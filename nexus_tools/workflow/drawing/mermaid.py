@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from nexus_tools.workflow.document import Document, EdgeKind
+from nexus_tools.workflow.document.document import Document, EdgeKind
 from nexus_tools.workflow.drawing.picture import (
     DrawnEdge,
     DrawnVertex,

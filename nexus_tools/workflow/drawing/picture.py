@@ -5,12 +5,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nexus_tools.untrusted_text import one_line
-from nexus_tools.workflow.document import ERR_EVAL, Document, Edge, EdgeKind, Vertex, VertexKind
+from nexus_tools.sui.support.untrusted_text import one_line
+from nexus_tools.workflow.document.document import (
+    ERR_EVAL,
+    Document,
+    Edge,
+    EdgeKind,
+    Vertex,
+    VertexKind,
+)
+from nexus_tools.workflow.document.repetition import BlockKind
+from nexus_tools.workflow.document.structure import structure_of
+from nexus_tools.workflow.drawing.layout import Box, Layout, Line, Size, Spacing, lay_out
 from nexus_tools.workflow.drawing.text import cells, head_of
-from nexus_tools.workflow.layout import Box, Layout, Line, Size, Spacing, lay_out
-from nexus_tools.workflow.repetition import BlockKind
-from nexus_tools.workflow.structure import structure_of
 
 
 class Phase(StrEnum):

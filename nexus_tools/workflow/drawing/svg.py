@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import islice, pairwise
 
-from nexus_tools.workflow.document import Document, EdgeKind
+from nexus_tools.workflow.document.document import Document, EdgeKind
+from nexus_tools.workflow.drawing.layout import Area, Layout, Point, Route, Size, Spacing
 from nexus_tools.workflow.drawing.picture import (
     DrawnEdge,
     DrawnVertex,
@@ -17,7 +18,6 @@ from nexus_tools.workflow.drawing.picture import (
     picture_of,
 )
 from nexus_tools.workflow.drawing.text import cells, head_of, tail_of
-from nexus_tools.workflow.layout import Area, Layout, Point, Route, Size, Spacing
 
 PALETTE = {
     "paper": ("#ffffff", "#0d1117"),

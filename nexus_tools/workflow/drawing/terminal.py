@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from rich.text import Text
 
-from nexus_tools.workflow.document import Document, EdgeKind
+from nexus_tools.workflow.document.document import Document, EdgeKind
 from nexus_tools.workflow.drawing.grid import BORDERS, HEADS, LINES, Grid, Room
+from nexus_tools.workflow.drawing.layout import Area, Layout, Point, Size, Spacing
 from nexus_tools.workflow.drawing.picture import (
     DrawnEdge,
     DrawnVertex,
@@ -20,7 +21,6 @@ from nexus_tools.workflow.drawing.picture import (
     picture_of,
 )
 from nexus_tools.workflow.drawing.text import cells, head_of, tail_of
-from nexus_tools.workflow.layout import Area, Layout, Point, Size, Spacing
 
 SPACING = Spacing(layers=1, boxes=3, lines=2, lanes=1, ends=1, frame=1, header=0, fineness=16)
 TIGHT = replace(SPACING, boxes=1, lines=1)

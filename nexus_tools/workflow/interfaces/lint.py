@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nexus_tools.spelling import with_suggestion
+from nexus_tools.sui.support.suggestions import with_suggestion
+from nexus_tools.sui.support.units import sui
 from nexus_tools.tool import ASK, WAIT, ToolDefinition, ToolType
-from nexus_tools.units import sui
-from nexus_tools.workflow.document import (
+from nexus_tools.workflow.document.document import (
     MAX_EXECUTION_MS,
     Document,
     Edge,
@@ -23,9 +23,9 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
+from nexus_tools.workflow.document.violation import Severity, Violation
 from nexus_tools.workflow.interfaces.shape import ANY, LIST, Shape
 from nexus_tools.workflow.interfaces.tool_ports import Port, ToolPorts
-from nexus_tools.workflow.violation import Severity, Violation
 
 _KINDS = {ToolType.OFFCHAIN: VertexKind.OFF_CHAIN, ToolType.ONCHAIN: VertexKind.ON_CHAIN}
 

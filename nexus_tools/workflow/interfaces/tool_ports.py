@@ -13,7 +13,7 @@ from nexus_tools.tool import (
     check_output_schema,
     pointer_of,
 )
-from nexus_tools.workflow.document import ERR_EVAL
+from nexus_tools.workflow.document.document import ERR_EVAL
 from nexus_tools.workflow.interfaces.shape import ANY, TEXT, Shape
 
 # What a schema says of single ports, and where it keeps what they refer to.

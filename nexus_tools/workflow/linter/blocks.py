@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nexus_tools.workflow.document import Document, EdgeKind
+from nexus_tools.workflow.document.document import Document, EdgeKind
+from nexus_tools.workflow.document.repetition import BlockKind
+from nexus_tools.workflow.document.structure import Structure
+from nexus_tools.workflow.document.violation import Severity, Violation
 from nexus_tools.workflow.linter.graph import input_text
-from nexus_tools.workflow.repetition import BlockKind
-from nexus_tools.workflow.structure import Structure
-from nexus_tools.workflow.violation import Severity, Violation
 
 # Rules 14 and 12 say it already.
 _SAID_BY_RULES = frozenset({"cycle", "breaks_nothing"})

@@ -8,9 +8,9 @@ no proof either way (see `choices`), but it is what a document has to pass elsew
 
 from collections.abc import Iterator, Sequence
 
-from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.document.document import Document
+from nexus_tools.workflow.document.violation import Severity, Violation
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text
-from nexus_tools.workflow.violation import Severity, Violation
 
 _MAX_NAMED = 10
 

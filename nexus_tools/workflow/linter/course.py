@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 
-from nexus_tools.workflow.document import Document, EdgeKind, InputPort
+from nexus_tools.workflow.document.document import Document, EdgeKind, InputPort
+from nexus_tools.workflow.document.repetition import BlockKind
+from nexus_tools.workflow.document.structure import Structure, drawn_by, shared_length
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text
-from nexus_tools.workflow.repetition import BlockKind
-from nexus_tools.workflow.structure import Structure, drawn_by, shared_length
 
 
 class Course:

@@ -6,7 +6,8 @@ first that is broken.
 
 from collections.abc import Iterator
 
-from nexus_tools.workflow.document import Document, EdgeKind, InputPort
+from nexus_tools.workflow.document.document import Document, EdgeKind, InputPort
+from nexus_tools.workflow.document.violation import Violation
 from nexus_tools.workflow.linter.graph import (
     Graph,
     input_text,
@@ -15,7 +16,6 @@ from nexus_tools.workflow.linter.graph import (
     variant_text,
     vertex_text,
 )
-from nexus_tools.workflow.violation import Violation
 
 
 def declarations(document: Document, graph: Graph) -> Iterator[Violation]:

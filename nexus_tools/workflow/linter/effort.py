@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.workflow.document import Document, EdgeKind
-from nexus_tools.workflow.effort import MOST_EFFORT, Step, flat_effort, steps_of
-from nexus_tools.workflow.plan import plan_of
-from nexus_tools.workflow.violation import Violation
+from nexus_tools.workflow.document.document import Document, EdgeKind
+from nexus_tools.workflow.document.violation import Violation
+from nexus_tools.workflow.semantics.effort import MOST_EFFORT, Step, flat_effort, steps_of
+from nexus_tools.workflow.semantics.plan import plan_of
 
 
 def effort(document: Document) -> Iterator[Violation]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from nexus_tools.workflow.document import Document, Edge, EdgeKind, InputPort, OutputPort
+from nexus_tools.workflow.document.document import Document, Edge, EdgeKind, InputPort, OutputPort
 
 _NEXT_ROUND = "-do-while"
 

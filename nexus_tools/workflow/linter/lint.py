@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.document.document import Document
+from nexus_tools.workflow.document.structure import structure_of
+from nexus_tools.workflow.document.violation import Severity, Violation
 from nexus_tools.workflow.linter.blocks import blocks
 from nexus_tools.workflow.linter.concurrency import concurrency, cycles
 from nexus_tools.workflow.linter.declarations import declarations
@@ -13,8 +15,6 @@ from nexus_tools.workflow.linter.naming import naming
 from nexus_tools.workflow.linter.pairing import pairing
 from nexus_tools.workflow.linter.storage import remote_values
 from nexus_tools.workflow.linter.walks import walks
-from nexus_tools.workflow.structure import structure_of
-from nexus_tools.workflow.violation import Severity, Violation
 
 MAX_GROUPS = 64
 """How many entry groups a document may have: each is gone through by itself."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Hashable, Iterable, Iterator
 
-from nexus_tools.spelling import with_suggestion
-from nexus_tools.workflow.document import DEFAULT_PARALLEL, DIALECT, Document, InputPort
-from nexus_tools.workflow.violation import Severity, Violation
+from nexus_tools.sui.support.suggestions import with_suggestion
+from nexus_tools.workflow.document.document import DEFAULT_PARALLEL, DIALECT, Document, InputPort
+from nexus_tools.workflow.document.violation import Severity, Violation
 
 # Looking for a similar name takes its time, and one misspelt name is often there many times.
 _MAX_SUGGESTIONS = 20

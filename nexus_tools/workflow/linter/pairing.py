@@ -5,9 +5,9 @@ Documents of the dialect may nest them: there `structure` says what is allowed.
 
 from collections.abc import Iterator
 
-from nexus_tools.workflow.document import Document, EdgeKind
+from nexus_tools.workflow.document.document import Document, EdgeKind
+from nexus_tools.workflow.document.violation import Violation
 from nexus_tools.workflow.linter.graph import Graph, Link, output_text, vertex_text
-from nexus_tools.workflow.violation import Violation
 
 _IN_REGION = {
     EdgeKind.FOR_EACH: (22, "has a nested for-each"),

@@ -13,7 +13,7 @@ from math import prod
 from random import Random
 
 from nexus_tools.tool import is_error_variant
-from nexus_tools.workflow.document import ERR_EVAL
+from nexus_tools.workflow.document.document import ERR_EVAL
 from nexus_tools.workflow.linter.graph import Graph
 
 MAX_SCENARIOS = 2**14

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nexus_tools.workflow.document import (
+from nexus_tools.workflow.document.document import (
     Default,
     Document,
     Storage,
@@ -11,7 +11,7 @@ from nexus_tools.workflow.document import (
     VertexKind,
     is_storage_key,
 )
-from nexus_tools.workflow.violation import Severity, Violation
+from nexus_tools.workflow.document.violation import Severity, Violation
 
 
 def remote_values(document: Document) -> Iterator[Violation]:

@@ -13,12 +13,12 @@ from functools import reduce
 from itertools import accumulate
 from operator import and_, or_
 
-from nexus_tools.workflow.document import Document, EdgeKind, InputPort
+from nexus_tools.workflow.document.document import Document, EdgeKind, InputPort
+from nexus_tools.workflow.document.structure import Structure
+from nexus_tools.workflow.document.violation import Severity, Violation
 from nexus_tools.workflow.linter.course import Course
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text, vertex_text
 from nexus_tools.workflow.linter.scenarios import Scenarios, scenarios_of
-from nexus_tools.workflow.structure import Structure
-from nexus_tools.workflow.violation import Severity, Violation
 
 _MAX_NAMED = 4
 _MAX_ROUNDS = 16

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from nexus_tools.errors import UsageError, ValidationError
-from nexus_tools.spelling import suggestion
+from nexus_tools.sui.support.suggestions import suggestion
+from nexus_tools.sui.support.units import count
 from nexus_tools.tool import HasSchemas, pointer_of
-from nexus_tools.units import count
-from nexus_tools.workflow.document import Document, EntryGroup, InputPort, Storage
+from nexus_tools.workflow.document.document import Document, EntryGroup, InputPort, Storage
+from nexus_tools.workflow.document.waiting import TOOLS_THAT_WAIT
 from nexus_tools.workflow.interfaces import ToolPorts
-from nexus_tools.workflow.waiting import TOOLS_THAT_WAIT
 
 
 def chosen_group(document: Document, name: str | None = None) -> EntryGroup:

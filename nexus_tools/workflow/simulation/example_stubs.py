@@ -5,7 +5,7 @@ from typing import Any
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Answer, HasSchemas, example_answer
-from nexus_tools.workflow.document import ERR_EVAL, Document, EdgeKind, OutputPort
+from nexus_tools.workflow.document.document import ERR_EVAL, Document, EdgeKind, OutputPort
 from nexus_tools.workflow.simulation.stubs import Stub, StubbedOutcome
 
 _LIST_LENGTH = 2

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nexus_tools import units
 from nexus_tools.errors import ValidationError
+from nexus_tools.sui.support import units
 from nexus_tools.tool import (
     MAX_TIMEOUT_MS,
     Answer,
@@ -16,9 +16,9 @@ from nexus_tools.tool import (
     InterfaceValidator,
     Outcome,
 )
-from nexus_tools.workflow.document import Document, InputPort, OutputPort
-from nexus_tools.workflow.plan import plan_of
-from nexus_tools.workflow.runs import (
+from nexus_tools.workflow.document.document import Document, InputPort, OutputPort
+from nexus_tools.workflow.semantics.plan import plan_of
+from nexus_tools.workflow.semantics.runs import (
     Begun,
     Cancelled,
     Closed,
@@ -35,7 +35,7 @@ from nexus_tools.workflow.runs import (
     Waiting,
     WalkFailure,
 )
-from nexus_tools.workflow.semantics import Execution
+from nexus_tools.workflow.semantics.semantics import Execution
 from nexus_tools.workflow.simulation.entries import (
     chosen_group,
     default_values,

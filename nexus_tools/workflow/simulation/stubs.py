@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nexus_tools.spelling import suggestion, with_suggestion
+from nexus_tools.sui.support.suggestions import suggestion, with_suggestion
 from nexus_tools.tool import (
     Answer,
     Failure,
@@ -28,7 +28,7 @@ from nexus_tools.tool import (
     parse_json,
     pointer_of,
 )
-from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.document.document import Document
 from nexus_tools.workflow.interfaces import ToolPorts
 
 DEFAULT_STUB_MS = 1_000

@@ -6,9 +6,9 @@ from pathlib import Path
 from differential.comparison import Coverage, Difference, Differential
 from differential.exposed_packages import ExposedPackages
 from differential.programs.source import MANIFEST, MODULE, PREFIX
-from nexus_tools.bytecode import CompiledModule, deserialize, relocate
-from nexus_tools.localnet.compiler import WASM_PATH, MoveBuilder, install_builder
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.bytecode import CompiledModule, deserialize, relocate
+from nexus_tools.sui.localnet.compiler import WASM_PATH, MoveBuilder, install_builder
+from nexus_tools.sui.types.address import Address
 
 _CODE = Address.of(0xC0DE)
 _CACHE = Path(__file__).resolve().parents[3] / ".cache"

@@ -17,7 +17,7 @@ from nexus_tools.bridges import Confinement, Host, Naming
 from nexus_tools.bridges.credentials import CredentialStore
 from nexus_tools.bridges.hyperpocket.auth import Clock
 from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
-from nexus_tools.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
 
 START = 1_000_000.0
 

@@ -9,7 +9,7 @@ from nexus_tools.bridges import Naming
 from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
 from nexus_tools.bridges.hyperpocket.build import MAX_FILES, copy_sources
 from nexus_tools.errors import UsageError
-from nexus_tools.toolkit import NotReadyError
+from nexus_tools.tool_server import NotReadyError
 
 COUNTED = "echo once >> {}"
 

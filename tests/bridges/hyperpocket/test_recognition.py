@@ -2,9 +2,9 @@
 
 import pytest
 
+from nexus_tools.bridges.discovery import discover
 from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
 from nexus_tools.bridges.naming import Naming
-from nexus_tools.bridges.recognition import discover
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from nexus_tools.bridges import Naming
 from nexus_tools.bridges.mcp import McpBridge, Patience
-from nexus_tools.toolkit import NotReadyError
+from nexus_tools.tool_server import NotReadyError
 
 MODERN = Path(__file__).parent / "servers" / "modern.py"
 

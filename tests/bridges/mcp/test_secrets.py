@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from nexus_tools.bridges import Naming
 from nexus_tools.bridges.mcp import McpBridge, Patience
-from nexus_tools.toolkit import NotReadyError
+from nexus_tools.tool_server import NotReadyError
 
 HERE = Path(__file__).parent
 TOKEN = "sk-SECRET-1234567890"

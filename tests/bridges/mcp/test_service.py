@@ -13,8 +13,8 @@ import structlog
 
 from nexus_tools.bridges import Naming
 from nexus_tools.bridges.mcp import McpBridge, Patience
-from nexus_tools.toolkit import NotReadyError, ToolServer
-from nexus_tools.toolkit.testing import client
+from nexus_tools.tool_server import NotReadyError, ToolServer
+from nexus_tools.tool_server.testing import client
 
 TEXT = {"content": [{"type": "text", "text": "hello"}]}
 HEALTHY = {"running": True, "unchanged": True}
@@ -95,7 +95,7 @@ async def test_the_pause_before_a_start_doubles_up_to_the_longest(plain, serve, 
             await asyncio.Event().wait()
 
     _, tools = await serve(Patience(first_pause_s=0.5, longest_pause_s=3))
-    monkeypatch.setattr("nexus_tools.bridges.mcp.service.pause", pause)
+    monkeypatch.setattr("nexus_tools.bridges.mcp.supervisor.pause", pause)
     plain.told.unlink()
     assert (await tools["greet"].invoke({})).is_error
     await enough.wait()

@@ -12,7 +12,7 @@ from nexus_tools.bridges.mcp import McpBridge
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import FqnPatterns
-from nexus_tools.toolkit import NotReadyError
+from nexus_tools.tool_server import NotReadyError
 
 TEXT = {"content": [{"type": "text", "text": "hello"}]}
 

@@ -4,9 +4,9 @@ import anyio
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.toolkit import ToolServer
-from nexus_tools.toolkit.conformance import Status, check_tool
-from nexus_tools.toolkit.testing import client
+from nexus_tools.tool_server import ToolServer
+from nexus_tools.tool_server.conformance import Status, check_tool
+from nexus_tools.tool_server.testing import client
 
 READER = """
 def run(params):

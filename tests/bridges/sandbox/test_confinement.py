@@ -11,7 +11,7 @@ import pytest
 
 from nexus_tools.bridges import Host
 from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, run
-from nexus_tools.bridges.sandbox.watch import confining, landlock, seccomp
+from nexus_tools.bridges.sandbox.watch import confine, landlock, seccomp
 from nexus_tools.errors import UsageError
 
 READ = "import sys; print(open(sys.argv[1]).read(), end='')"
@@ -161,7 +161,7 @@ async def test_without_confinement_a_program_may_do_what_its_user_may(run_python
 
 
 async def test_nothing_is_run_where_the_kernel_cannot_confine(run_python, monkeypatch):
-    monkeypatch.setattr(confining, "is_there", lambda: False)
+    monkeypatch.setattr(confine, "is_there", lambda: False)
 
     with pytest.raises(UsageError) as caught:
         await run_python("print(1)")
@@ -287,5 +287,5 @@ def test_with_a_port_opened_sockets_are_of_tcp_alone(arguments, is_allowed):
 
 
 def test_this_machine_is_confined():
-    assert confining.is_there()
+    assert confine.is_there()
     assert os.uname().machine in ("x86_64", "aarch64")

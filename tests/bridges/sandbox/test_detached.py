@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges.sandbox import detached
+from nexus_tools.bridges.sandbox import standalone
 
 PACKAGE = {
     "nexus_tools/__init__.py": "raise RuntimeError('executed')",
@@ -30,9 +30,9 @@ def package(tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    script = tmp_path / "nexus_tools/bridges/sandbox/detached.py"
+    script = tmp_path / "nexus_tools/bridges/sandbox/standalone.py"
     script.parent.mkdir()
-    script.write_text(Path(detached.__file__).read_text())
+    script.write_text(Path(standalone.__file__).read_text())
     return script
 
 

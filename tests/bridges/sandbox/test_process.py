@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.bridges.sandbox import REPLY_DESCRIPTOR, ProcessLimits, run
-from nexus_tools.bridges.sandbox.watch.tree import descendants
+from nexus_tools.bridges.sandbox.watch.process_tree import descendants
 from nexus_tools.errors import NotFoundError, UsageError
 
 WAIT = "import signal; signal.pause()"

@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.bridges.sandbox import Limit
-from nexus_tools.bridges.sandbox.watcher import Report
+from nexus_tools.bridges.sandbox.watch_handle import Report
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-from nexus_tools.bridges.sos.asking import DANGEROUS
+from nexus_tools.bridges.sos.child_client import DANGEROUS
 
 
 def builtin(name):

@@ -1,5 +1,5 @@
-from nexus_tools.toolkit import ToolServer
-from nexus_tools.toolkit.testing import client
+from nexus_tools.tool_server import ToolServer
+from nexus_tools.tool_server.testing import client
 
 ANSWER = """#!/bin/sh
 echo '{"type": "RESULT", "result": {"output": "yes"}}'

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from nexus_tools.bridges.sandbox import Confinement
 from nexus_tools.errors import ValidationError
-from nexus_tools.toolkit import NotReadyError
+from nexus_tools.tool_server import NotReadyError
 
 FILE = {"name": "in.txt", "text": "hello"}
 AT = "2024-01-01T00:00:00"

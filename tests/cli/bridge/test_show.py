@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.bridges.sandbox.watch import confining
+from nexus_tools.bridges.sandbox.watch import confine
 
 
 def test_a_tool_is_shown_with_its_schemas(home, nora):
@@ -161,7 +161,7 @@ def test_a_folder_with_keys_is_not_opened(home, make_tool):
 def test_where_nothing_can_be_confined_tools_are_refused_until_it_is_typed(
     home, make_tool, monkeypatch
 ):
-    monkeypatch.setattr(confining, "is_there", lambda: False)
+    monkeypatch.setattr(confine, "is_there", lambda: False)
     tools = make_tool("reader", "def run(params): return 'yes'")
     assert home.fails("bridge", "show", tools) == (2, "confinement_unavailable")
     assert home.json("bridge", "show", tools, "--no-confinement")["refused"] == []

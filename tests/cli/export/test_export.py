@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from nexus_tools.lending import FORMATS
+from nexus_tools.export import FORMATS
 
 ADD = "xyz.test.math.add@1"
 NAME = "xyz_test_math_add_v1"

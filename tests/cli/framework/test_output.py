@@ -8,7 +8,7 @@ from nexus_tools.cli import app
 from nexus_tools.cli.app import app as cli
 from nexus_tools.cli.framework import Output, print_tree
 from nexus_tools.errors import NexusError
-from nexus_tools.untrusted_text import is_displayable
+from nexus_tools.sui.support.untrusted_text import is_displayable
 
 HOSTILE = "good\x1b[2J\x1b]0;owned\x07\r\nbad [red]tool[/red] \u202edne eht"
 

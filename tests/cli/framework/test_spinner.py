@@ -7,7 +7,8 @@ from contextlib import contextmanager, redirect_stderr
 
 import pytest
 
-from nexus_tools.cli.framework import Output, spinner
+from nexus_tools.cli.framework import Output
+from nexus_tools.cli.framework.output import spinner
 
 SHOW_CURSOR = "\x1b[?25h"
 
@@ -91,7 +92,7 @@ def test_what_ends_soon_is_not_told():
 
 def test_short_steps_that_make_a_long_silence_are_told(monkeypatch):
     now_s = 100.0
-    monkeypatch.setattr("nexus_tools.cli.framework.output.perf_counter", lambda: now_s)
+    monkeypatch.setattr("nexus_tools.cli.framework.output.output.perf_counter", lambda: now_s)
     output = Output()
     now_s = 100.3
     with on_a_terminal() as screen, output.progress("asking the network"):

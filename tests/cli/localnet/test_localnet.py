@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.client import Network, SuiClient
-from nexus_tools.localnet.framework import embedded_release, write_release
-from nexus_tools.sui.address import RANDOM, SUI_FRAMEWORK
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.digest import dynamic_field_id
-from nexus_tools.sui.type_tag import TYPE_TAG, Primitive
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.localnet.framework import embedded_release, write_release
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import RANDOM, SUI_FRAMEWORK
+from nexus_tools.sui.types.digest import dynamic_field_id
+from nexus_tools.sui.types.type_tag import TYPE_TAG, Primitive
 
 
 @pytest.fixture

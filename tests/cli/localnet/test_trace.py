@@ -9,12 +9,12 @@ from rich.console import Console
 from nexus_tools.cli.framework import Output
 from nexus_tools.cli.localnet.trace import show_trace
 from nexus_tools.cli.localnet.trace_tree import View, command_tree, failure_text
-from nexus_tools.sui.address import MOVE_STDLIB, Address
 from nexus_tools.sui.bcs import u8
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.expiration import NoExpiration, ValidDuring
-from nexus_tools.sui.transaction import GasData, TransactionData
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import MOVE_STDLIB, Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.expiration import NoExpiration, ValidDuring
+from nexus_tools.sui.types.transaction import GasData, TransactionData
 
 OURS = f"0x{0xAB << 248:064x}"
 SHORT = "0xab00…0000"

@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager
 import pytest
 from mcp import Client, StdioServerParameters
 
-from nexus_tools.client import Network, SuiClient
-from nexus_tools.lending import ExecutionCalls, WorkflowOffers, WorkflowTerms
-from nexus_tools.package import Deployment
+from nexus_tools.contracts import Deployment
+from nexus_tools.mcp_server import ExecutionCalls, WorkflowOffers, WorkflowTerms
 from nexus_tools.registry import Executions, ToolFilter, ToolRegistry
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.network import Network
 from nexus_tools.tool import ToolFqn
 
 MIST_PER_SUI = 1_000_000_000

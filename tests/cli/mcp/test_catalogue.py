@@ -8,13 +8,14 @@ import structlog
 from anyio import to_thread
 
 from nexus_tools.cli.framework import Output
-from nexus_tools.client import Network, SuiClient
+from nexus_tools.contracts import Deployment, ToolState
 from nexus_tools.errors import NotNowError, UnreachableError, ValidationError
 from nexus_tools.leader import Interfaces
-from nexus_tools.lending import Budget, ListedPrices, Offers, OnChainCalls, RegistryCatalogue
-from nexus_tools.package import Deployment, ToolState
+from nexus_tools.mcp_server import Budget, ListedPrices, Offers, OnChainCalls, RegistryCatalogue
 from nexus_tools.registry import Invocations, Registration, ToolFilter, ToolRegistry
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, ToolDefinition, ToolFqn
 
 ACTIVE = ToolFilter(state=ToolState.ACTIVE)
@@ -92,9 +93,9 @@ async def test_tools_that_do_not_pass_take_no_place_on_a_page(registry):
 
 
 async def test_more_names_than_are_read_at_once_make_no_difference(registry, monkeypatch):
-    monkeypatch.setattr("nexus_tools.lending.mcp.registered._NAMES_AT_ONCE", 2)
+    monkeypatch.setattr("nexus_tools.mcp_server.catalogue.registry_catalogue._NAMES_AT_ONCE", 2)
     assert await pages(catalogue(registry), 3) == [NAMES[:3], [*NAMES[3:], CUT]]
-    monkeypatch.setattr("nexus_tools.lending.mcp.registered._NAMES_PER_PAGE", 4)
+    monkeypatch.setattr("nexus_tools.mcp_server.catalogue.registry_catalogue._NAMES_PER_PAGE", 4)
     # Other tests may have left names behind these, which have no tools any more.
     found = await pages(catalogue(registry), 5)
     assert [each for each in found if each] == [NAMES[:4], [NAMES[4], CUT]]

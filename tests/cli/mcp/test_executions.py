@@ -6,13 +6,13 @@ import pytest
 import structlog
 from anyio import to_thread
 
-from nexus_tools.client import SuiClient
+from nexus_tools.contracts import ToolState
+from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionEnded
 from nexus_tools.errors import NotNowError
-from nexus_tools.lending import Budget, WorkflowCatalogue, WorkflowOffers, WorkflowTerms
-from nexus_tools.lending.mcp import published
-from nexus_tools.package import ToolState
-from nexus_tools.package.move.workflows.execution import ExecutionEnded
+from nexus_tools.mcp_server import Budget, WorkflowCatalogue, WorkflowOffers, WorkflowTerms
+from nexus_tools.mcp_server.catalogue import workflow_catalogue
 from nexus_tools.registry import Executions, Registration, ToolFilter, ToolRegistry, Workflows
+from nexus_tools.sui.client import SuiClient
 from nexus_tools.tool import Answer, ToolDefinition, ToolFqn
 from nexus_tools.workflow import Document, Vertex
 
@@ -90,12 +90,14 @@ async def test_a_workflow_over_which_the_server_breaks_spoils_no_page(
             raise KeyError("what a stranger published")
 
     kind, _, name = place.partition(".")
-    original = getattr(getattr(published, kind), name)
+    original = getattr(getattr(workflow_catalogue, kind), name)
     by_kind = {
         "find": lambda self, fqn: found(fqn) or original(self, fqn),
         "of": lambda fqn, *more, **terms: found(fqn) or original(fqn, *more, **terms),
     }
-    monkeypatch.setattr(f"nexus_tools.lending.mcp.published.{place}", by_kind[name])
+    monkeypatch.setattr(
+        f"nexus_tools.mcp_server.catalogue.workflow_catalogue.{place}", by_kind[name]
+    )
     catalogue = WorkflowCatalogue(
         WorkflowOffers(registry, ToolFilter(), WorkflowTerms(4_096, 1_000)), Unasked()
     )
@@ -186,7 +188,7 @@ def at_once(user, time):
 
 async def test_what_no_leader_carried_in_time_comes_back(calls, halves, user, monkeypatch):
     """The hour of the execution passes as soon as it was begun."""
-    monkeypatch.setattr("nexus_tools.lending.mcp.executions._GRACE_S", -3_599.9)
+    monkeypatch.setattr("nexus_tools.mcp_server.calls.executions._GRACE_S", -3_599.9)
     budget = Budget(10**9)
 
     answer = await calls(budget).call(halves, {"dividend": 84}, at_once(user, "1h"))
@@ -198,7 +200,7 @@ async def test_what_no_leader_carried_in_time_comes_back(calls, halves, user, mo
 @pytest.fixture
 async def brief_halves(registry, monkeypatch):
     """The same workflow, whose executions may last a second: what is under way has longer."""
-    monkeypatch.setattr("nexus_tools.lending.mcp.executions._GRACE_S", -0.9)
+    monkeypatch.setattr("nexus_tools.mcp_server.calls.executions._GRACE_S", -0.9)
     offers = WorkflowOffers(registry, ToolFilter(), WorkflowTerms(4_096, 1_000))
     return await offers.find(ToolFqn.parse("xyz.example.halves@1"))
 
@@ -239,7 +241,7 @@ async def test_an_execution_whose_last_run_is_closed_after_its_time_is_followed_
 async def test_an_execution_whose_last_run_nobody_closed_is_ended_once_that_expired(
     registry, calls, brief_halves, user, after_stopping, monkeypatch
 ):
-    monkeypatch.setattr("nexus_tools.lending.mcp.executions._CLOSING_S", 0)
+    monkeypatch.setattr("nexus_tools.mcp_server.calls.executions._CLOSING_S", 0)
 
     after_stopping(lambda *_: passing(user, "1h"))
     wallet, budget = registry.client, Budget(10**9)
@@ -253,7 +255,7 @@ async def test_an_execution_whose_last_run_nobody_closed_is_ended_once_that_expi
 async def test_an_execution_that_does_not_end_is_charged_whole(
     calls, brief_halves, user, monkeypatch
 ):
-    monkeypatch.setattr("nexus_tools.lending.mcp.executions._CLOSING_S", 0)
+    monkeypatch.setattr("nexus_tools.mcp_server.calls.executions._CLOSING_S", 0)
 
     budget = Budget(10**9)
     with pytest.raises(NotNowError) as unknown:

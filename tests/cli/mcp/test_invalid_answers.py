@@ -6,11 +6,11 @@ No leader's daemon runs: a test settles in the leader's name.
 import pytest
 
 from nexus_tools import OutputInvalidError
-from nexus_tools.client import SuiClient
-from nexus_tools.lending import Budget, Offers, OnChainCalls
-from nexus_tools.lending.mcp.results import error_result
+from nexus_tools.mcp_server import Budget, Offers, OnChainCalls
+from nexus_tools.mcp_server.results import error_result
 from nexus_tools.registry import Executions, Invocations, ToolFilter
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, ToolFqn
 
 PLENTY = 10**9

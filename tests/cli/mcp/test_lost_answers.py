@@ -7,8 +7,6 @@ import asyncio
 
 import pytest
 
-from nexus_tools.client import SuiClient
-from nexus_tools.client.connection import Connection
 from nexus_tools.errors import (
     NexusError,
     NotFoundError,
@@ -16,9 +14,11 @@ from nexus_tools.errors import (
     RefusedOnChainError,
     UnreachableError,
 )
-from nexus_tools.lending import Budget, ExecutionCalls, Offers, OnChainCalls
+from nexus_tools.mcp_server import Budget, ExecutionCalls, Offers, OnChainCalls
 from nexus_tools.registry import Executions, Invocations, LeaderRegistry, ToolFilter
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.client.connection.connection import Connection
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
 
 PLENTY = 10**9

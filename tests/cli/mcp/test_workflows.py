@@ -8,9 +8,10 @@ import pytest
 from anyio import to_thread
 from mcp import MCPError
 
-from nexus_tools.client import KeyPair, SuiClient
-from nexus_tools.lending import Budget, ExecutionCalls
+from nexus_tools.mcp_server import Budget, ExecutionCalls
 from nexus_tools.registry import Executions
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.keystore import KeyPair
 
 pytestmark = pytest.mark.usefixtures("published")
 

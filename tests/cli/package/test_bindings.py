@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.package.views import BASES
+from nexus_tools.contracts.views import BASES
 
 ROOT = Path(__file__).parents[3]
 SOURCES = ROOT / "move" / "nexus_tools" / "sources"
-BYTECODE = ROOT / "nexus_tools" / "package" / "bytecode"
-OURS = ROOT / "nexus_tools" / "package" / "move"
-SHAPES = ROOT / "tests" / "bindings" / "packages" / "shapes"
+BYTECODE = ROOT / "nexus_tools" / "contracts" / "bytecode"
+OURS = ROOT / "nexus_tools" / "contracts" / "move_bindings"
+SHAPES = ROOT / "tests" / "sui" / "bindings" / "packages" / "shapes"
 
 
 def files_in(folder):
@@ -133,8 +133,8 @@ def test_a_dependency_that_is_missed_is_named_and_how_to_generate_it(home, tmp_p
 @pytest.fixture
 def built(tmp_path, move_builder):
     """A package as Sui's compiler leaves it, with the one that it depends on."""
-    from nexus_tools.bytecode import deserialize
-    from nexus_tools.localnet.compiler import build_package
+    from nexus_tools.sui.bytecode import deserialize
+    from nexus_tools.sui.localnet.compiler import build_package
 
     package = build_package(move_builder, SHAPES)
     folder = tmp_path / "project" / "build" / "shapes"

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from nexus_tools import package
-from nexus_tools.bytecode import deserialize, serialize
-from nexus_tools.package import our_packages
+from nexus_tools import contracts
+from nexus_tools.contracts import our_packages
+from nexus_tools.sui.bytecode import deserialize, serialize
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def deployed_by_another_release(author, monkeypatch):
     other = replace(shipped, modules=tuple(map(renamed, shipped.modules)))
     assert other.modules != shipped.modules
     with monkeypatch.context() as patched:
-        patched.setattr(package, "our_packages", lambda: (other, workflows))
+        patched.setattr(contracts, "our_packages", lambda: (other, workflows))
         return author.json("package", "publish", "--again", "--free", "--yes")
 
 

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from nexus_tools.client import attempts
+from nexus_tools.sui.client.transactions import transaction_attempts
 
 FUNDS_MIST = 20 * 10**9
 
@@ -46,8 +46,10 @@ class Sending:
 @pytest.fixture
 def interrupt(monkeypatch):
     def interrupt(stopped_at, *, after):
-        sending = Sending(attempts.execute_transaction, stopped_at=stopped_at, after=after)
-        monkeypatch.setattr(attempts, "execute_transaction", sending)
+        sending = Sending(
+            transaction_attempts.execute_transaction, stopped_at=stopped_at, after=after
+        )
+        monkeypatch.setattr(transaction_attempts, "execute_transaction", sending)
         return sending
 
     return interrupt

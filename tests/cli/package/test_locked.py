@@ -6,8 +6,8 @@ import signal
 
 import pytest
 
-from nexus_tools.package import load_package
-from nexus_tools.package.upgrade_lock.move import upgrade_lock
+from nexus_tools.contracts import load_package
+from nexus_tools.contracts.upgrade_lock.move_bindings import upgrade_lock
 
 MIST_PER_SUI = 1_000_000_000
 DAY_MS = 86_400_000
@@ -266,7 +266,7 @@ def test_a_watcher_is_warned_of_what_another_client_proposes(
     assert admin.fails(*propose, "--folder", more) == (7, "init_in_upgrade")
     show = ("package", "upgrade", "show", package, "--folder", more)
     assert colleague.fails(*show) == (4, "nothing_proposed")
-    monkeypatch.setattr("nexus_tools.package.UpgradeLocks.propose", unchecked)
+    monkeypatch.setattr("nexus_tools.contracts.UpgradeLocks.propose", unchecked)
     admin.json(*propose, "--folder", more)
     shown = colleague.run(*show, "--json")
     assert shown.document["modules_added_with_init"] == ["more"]

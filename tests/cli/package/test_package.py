@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.compiler import BUILD_TIMEOUT_S
-from nexus_tools.localnet.framework import embedded_release, write_release
-from nexus_tools.localnet.move_test import GAS_LIMIT
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.localnet.compiler import BUILD_TIMEOUT_S
+from nexus_tools.sui.localnet.framework import embedded_release, write_release
+from nexus_tools.sui.localnet.move_test import GAS_LIMIT
+from nexus_tools.sui.types.address import Address
 
 ROOT = Path(__file__).parents[3]
 
@@ -65,7 +65,7 @@ def test_without_the_package_a_command_says_how_to_publish_it(author):
 @pytest.mark.usefixtures("compiler")
 def test_our_sources_compile_to_what_we_ship(home, tmp_path):
     built = home.json("package", "build", "--output", tmp_path / "out")
-    shipped = ROOT / "nexus_tools" / "package" / "bytecode"
+    shipped = ROOT / "nexus_tools" / "contracts" / "bytecode"
     for name in built["modules"]:
         written = (tmp_path / "out" / f"{name}.mv").read_bytes()
         assert written == (shipped / f"{name}.mv").read_bytes()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.package import load_package
+from nexus_tools.contracts import load_package
 
 MIST_PER_SUI = 1_000_000_000
 
@@ -99,7 +99,7 @@ def test_a_migration_that_was_not_done_is_made_up_for(admin, release, monkeypatc
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("nexus_tools.package.Publisher.migrate", interrupted)
+        patch.setattr("nexus_tools.contracts.Publisher.migrate", interrupted)
         assert admin.run("package", "upgrade", "execute", "--yes").code == 130
     rehearsed = admin.json("package", "upgrade", "execute", "--dry-run")
     assert (rehearsed["dry_run"], rehearsed["events"]) == (True, ["RegistryMigrated"] * 2)

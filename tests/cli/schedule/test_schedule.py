@@ -7,10 +7,11 @@ import anyio
 import pytest
 from msgspec.structs import fields
 
-from nexus_tools.client import Cursor, Network, SuiClient
-from nexus_tools.package import Deployment
+from nexus_tools.contracts import Deployment
 from nexus_tools.registry import Executions, Schedules, Workflows
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import Cursor, SuiClient
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import read_document
 
 SUI = 1_000_000_000

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 
 CALLS = Path(__file__).with_name("calls")
 

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from nexus_tools.units import sui
+from nexus_tools.sui.support.units import sui
 from tests.cli.conftest import Typist
 
 DIVIDE = "xyz.example.math.divide@1"

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.sui.localnet import ThreadedLocalnet
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bytecode import deserialize
-from nexus_tools.localnet.compiler import build_to_publish
-from nexus_tools.sui.address import Address
-from nexus_tools.toolkit import load
+from nexus_tools.sui.bytecode import deserialize
+from nexus_tools.sui.localnet.compiler import build_to_publish
+from nexus_tools.sui.types.address import Address
+from nexus_tools.tool_server import load
 
 
 def run_tests(home, folder):

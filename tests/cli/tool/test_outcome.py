@@ -7,10 +7,11 @@ import anyio
 import pytest
 from msgspec.structs import fields
 
-from nexus_tools.client import Network, SuiClient
-from nexus_tools.package import Deployment
+from nexus_tools.contracts import Deployment
 from nexus_tools.registry import Invocations
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer
 
 DIVIDE = "xyz.example.math.divide@1"

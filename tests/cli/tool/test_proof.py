@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nexus_tools import domain_proof
+from nexus_tools.registry import domain_proof
 
 STRANGER = "0x" + "66" * 32
 PATH = "/.well-known/nexus-tools.json"

@@ -53,7 +53,7 @@ def test_a_target_that_is_none_is_refused(home, tmp_path):
 
 
 DIVIDES = """
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 
 class Quotient(Variant, name="ok"):
     result: int

@@ -7,12 +7,14 @@ from time import time
 import httpx
 import pytest
 
-from nexus_tools.client import KeyPair, Network, SuiClient
-from nexus_tools.package import Deployment
+from nexus_tools.contracts import Deployment
 from nexus_tools.registry import LeaderRegistry, Registration, ToolRegistry
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Identity, SigningKey, sign_request
-from nexus_tools.toolkit import TakenAnswers, load
+from nexus_tools.tool_server import TakenAnswers, load
 
 DIVIDE = "xyz.example.math.divide@1"
 TOOLS = f"{Path(__file__).parents[3] / 'examples' / 'tools.py'}:divide"

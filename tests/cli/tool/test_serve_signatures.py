@@ -4,7 +4,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import SigningKey, public_key_text
 
 TOOLS = f"{Path(__file__).parents[3] / 'examples' / 'tools.py'}:divide"

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from nexus_tools.cli.framework.watching import _word
+from nexus_tools.cli.framework.output.watching import _word
 
 
 class Line:

@@ -258,7 +258,7 @@ def test_what_a_tool_raises_is_told_with_its_place(home, workflows, tmp_path):
 
 
 BROKEN = '''
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 
 class Lines(Variant, name="ok"):
     lines: list[str]
@@ -283,7 +283,7 @@ def test_a_tool_that_blocks_everything_blocks_no_simulation(home, workflows, tmp
 
 
 BLOCKING = '''
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 
 class Lines(Variant, name="ok"):
     """Lines."""
@@ -312,7 +312,7 @@ WAITING = '''
 import asyncio
 import sys
 
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 
 class Lines(Variant, name="ok"):
     """Lines."""

@@ -209,7 +209,7 @@ def test_a_document_may_begin_with_a_byte_order_mark(home, workflows, tmp_path):
 # --- Workflows in Python
 
 FLOW = '''
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import Workflow
 
 class Text(Variant, name="ok"):

@@ -9,14 +9,14 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.digest import Digest, blake2b256
-from nexus_tools.sui.expiration import NoExpiration
-from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.rpc import load_messages
 from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
-from nexus_tools.sui.transaction import GasData, TransactionData
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest, blake2b256
+from nexus_tools.sui.types.expiration import NoExpiration
+from nexus_tools.sui.types.object import ObjectReference
+from nexus_tools.sui.types.transaction import GasData, TransactionData
 
 TEXT = "application/grpc-web-text"
 SUI_COIN = "0x2::coin::Coin<0x2::sui::SUI>"

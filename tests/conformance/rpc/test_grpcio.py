@@ -5,11 +5,11 @@ from urllib.parse import urlsplit
 import grpc
 import pytest
 
-from nexus_tools.sui.checkpoint import CHECKPOINT_CONTENTS, CHECKPOINT_SUMMARY
-from nexus_tools.sui.effects import TRANSACTION_EFFECTS
-from nexus_tools.sui.object import OBJECT
 from nexus_tools.sui.rpc import load_messages
-from nexus_tools.sui.transaction import TRANSACTION_DATA, ConsensusCommitPrologueV4, Genesis
+from nexus_tools.sui.types.checkpoint import CHECKPOINT_CONTENTS, CHECKPOINT_SUMMARY
+from nexus_tools.sui.types.effects import TRANSACTION_EFFECTS
+from nexus_tools.sui.types.object import OBJECT
+from nexus_tools.sui.types.transaction import TRANSACTION_DATA, ConsensusCommitPrologueV4, Genesis
 
 
 @pytest.fixture(scope="module")

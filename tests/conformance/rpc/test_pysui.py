@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-import nexus_tools.package
-from nexus_tools.sui.address import Address
+import nexus_tools.contracts
 from nexus_tools.sui.bcs import string
-from nexus_tools.sui.type_tag import ASCII_STRING, derived_object_id
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.type_tag import ASCII_STRING, derived_object_id
 
 SCRIPT = Path(__file__).parent / "pysui_registry.py"
-PACKAGE = Path(nexus_tools.package.__file__).parent / "bytecode"
+PACKAGE = Path(nexus_tools.contracts.__file__).parent / "bytecode"
 FQN = "com.example.echo@1"
 
 

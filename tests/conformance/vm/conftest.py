@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bytecode import relocate
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.bytecode import relocate
+from nexus_tools.sui.types.address import Address
 
 LANGUAGE = Address.of(0xC0DE)
 BYTECODE = Path(__file__).parent / "language" / "bytecode"

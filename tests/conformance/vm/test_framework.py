@@ -2,9 +2,9 @@
 
 import pytest
 
-from nexus_tools.bytecode import deserialize
-from nexus_tools.localnet.framework import load_framework
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.bytecode import deserialize
+from nexus_tools.sui.localnet.framework import load_framework
+from nexus_tools.sui.types.address import Address
 
 ROUNDS = 2
 MODULES = [

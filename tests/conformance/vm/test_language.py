@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bytecode import deserialize
-from nexus_tools.localnet.compiler import sources_digest
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.bytecode import deserialize
+from nexus_tools.sui.localnet.compiler import sources_digest
+from nexus_tools.sui.types.address import Address
 
 FOLDER = Path(__file__).parent / "language"
 LANGUAGE = Address.of(0xC0DE)

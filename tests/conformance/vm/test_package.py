@@ -2,9 +2,9 @@
 
 import pytest
 
-from nexus_tools.bytecode import deserialize, relocate
-from nexus_tools.package import load_package
-from nexus_tools.sui.address import Address
+from nexus_tools.contracts import load_package
+from nexus_tools.sui.bytecode import deserialize, relocate
+from nexus_tools.sui.types.address import Address
 
 PACKAGE = Address.of(0xA11CE)
 MODULES = sorted(deserialize(code).name for code in load_package().modules)

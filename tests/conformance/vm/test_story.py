@@ -5,10 +5,11 @@ from contextlib import AsyncExitStack
 import pytest
 from msgspec.structs import replace
 
-from nexus_tools.bytecode import deserialize, relocate
-from nexus_tools.client import KeyPair, Patience, SuiClient
-from nexus_tools.package import Publisher, load_package
+from nexus_tools.contracts import Publisher, load_package
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.sui.bytecode import deserialize, relocate
+from nexus_tools.sui.client import Patience, SuiClient
+from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition
 
 SUI = 1_000_000_000

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.client import past_events
-from nexus_tools.leader.transaction_sender import TransactionSender
-from nexus_tools.package import event_filter, parse_event
-from nexus_tools.registry.registration import Declaration
+from nexus_tools.contracts import event_filter, parse_event
+from nexus_tools.leader.closing.transaction_sender import TransactionSender
+from nexus_tools.registry.tools.registration import Declaration
 from nexus_tools.sui import bcs
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.type_tag import StructTag, parse_struct_tag
+from nexus_tools.sui.client import past_events
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.type_tag import StructTag, parse_struct_tag
 from nexus_tools.tool import ToolDefinition
 
 HERE = Path(__file__).parent

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.client import KeyPair
+from nexus_tools.contracts import PackageClient
+from nexus_tools.contracts.move_bindings.invocation import InvocationFailed
 from nexus_tools.errors import NexusError
-from nexus_tools.package import PackageClient
-from nexus_tools.package.move.invocation import InvocationFailed
 from nexus_tools.registry import Invocations, close_call, open_call
 from nexus_tools.sui import bcs
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.signature import SignatureScheme
-from nexus_tools.sui.type_tag import SUI
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.type_tag import SUI
 from nexus_tools.tool import ToolDefinition
 from tests.leader.on_chain.conftest import NUMBER, OBJECT, told, variant
 

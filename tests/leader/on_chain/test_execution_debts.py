@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.leader.transaction_sender import TransactionSender
-from nexus_tools.package import PackageClient, make_ports, ports_of
-from nexus_tools.package.move.workflows import execution as moves
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.type_tag import SUI
+from nexus_tools.contracts import PackageClient, make_ports, ports_of
+from nexus_tools.contracts.move_bindings.workflows import execution as moves
+from nexus_tools.leader.closing.transaction_sender import TransactionSender
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.type_tag import SUI
 from nexus_tools.workflow import DEFAULT_GROUP, DIALECT, Document, Vertex, VertexKind
 from tests.leader.conftest import new_key
 

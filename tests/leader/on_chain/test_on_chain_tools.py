@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.client import KeyPair
+from nexus_tools.contracts.move_bindings.invocation import InvocationFailed, InvocationSettled
+from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.errors import NexusError, ValidationError
-from nexus_tools.leader.transaction_sender import TransactionSender
-from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled
-from nexus_tools.package.move.state import State
+from nexus_tools.leader.closing.transaction_sender import TransactionSender
 from nexus_tools.registry import Invocations, ToolRegistry
-from nexus_tools.sui.address import CLOCK
+from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.signature import SignatureScheme
+from nexus_tools.sui.types.address import CLOCK
 from nexus_tools.tool import Answer, ToolFqn
 from tests.leader.on_chain.conftest import told
 

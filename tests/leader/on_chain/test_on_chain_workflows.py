@@ -4,12 +4,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from nexus_tools.client import past_events
+from nexus_tools.contracts import PackageClient, event_filter, parse_event
+from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
+from nexus_tools.contracts.move_bindings.workflows import execution as moves
 from nexus_tools.errors import NexusError
-from nexus_tools.package import PackageClient, event_filter, parse_event
-from nexus_tools.package.move.invocation import InvocationRequested
-from nexus_tools.package.move.workflows import execution as moves
 from nexus_tools.registry import Asks, Executions, read_records
+from nexus_tools.sui.client import past_events
 from nexus_tools.tool import ASK, WAIT, ToolFqn, ask_definition, wait_definition
 from nexus_tools.workflow import (
     DIALECT,

@@ -2,11 +2,11 @@
 
 import pytest
 
-from nexus_tools.leader import on_chain_calls
-from nexus_tools.leader.transaction_sender import TransactionSender
-from nexus_tools.package.move.state import State
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.execution_status import ExecutionFailure
+from nexus_tools.contracts.move_bindings.state import State
+from nexus_tools.leader.closing.transaction_sender import TransactionSender
+from nexus_tools.leader.executions import on_chain_calls
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.execution_status import ExecutionFailure
 from nexus_tools.workflow import DIALECT, Document, Vertex, VertexKind
 from tests.leader.on_chain.conftest import HERE, Counter
 

@@ -7,8 +7,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, utils
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from nexus_tools.sui.digest import blake2b256
 from nexus_tools.sui.signature import MultiSigMember, SignatureScheme
+from nexus_tools.sui.types.digest import blake2b256
 
 ORDERS = {
     1: 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141,

@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from nexus_tools.errors import NotAllowedError
-from nexus_tools.sui.digest import blake2b256
 from nexus_tools.sui.signature import (
     TRANSACTION_INTENT,
     MemberSignature,
@@ -23,7 +22,8 @@ from nexus_tools.sui.signature import (
     SignatureScheme,
     UserSignature,
 )
-from nexus_tools.sui.transaction import TRANSACTION_DATA
+from nexus_tools.sui.types.digest import blake2b256
+from nexus_tools.sui.types.transaction import TRANSACTION_DATA
 
 GENUINE = {
     "authenticator": (

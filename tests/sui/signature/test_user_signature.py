@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nexus_tools.errors import NotAllowedError
-from nexus_tools.sui.digest import blake2b256
 from nexus_tools.sui.signature import (
     TRANSACTION_INTENT,
     SignatureScheme,
     UserSignature,
     key_address,
 )
+from nexus_tools.sui.types.digest import blake2b256
 
 MESSAGE = TRANSACTION_INTENT + b"a transaction"
 K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141

@@ -5,8 +5,8 @@ import textwrap
 import pytest
 
 from nexus_tools.errors import NexusError
-from nexus_tools.sui.address import Address
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.sui.types.address import Address
+from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import (
     InputPort,
     OutputPort,

@@ -9,11 +9,19 @@ import pytest
 from nexus_tools.errors import NexusError
 from nexus_tools.tool import ToolDefinition
 from nexus_tools.workflow import Workflow, read_document
+from nexus_tools.workflow.document.structure import structure_of
 from nexus_tools.workflow.linter import lint
-from nexus_tools.workflow.plan import plan_of
-from nexus_tools.workflow.runs import Begun, Closed, Given, Reference, Requested, Settled, Status
-from nexus_tools.workflow.semantics import Execution
-from nexus_tools.workflow.structure import structure_of
+from nexus_tools.workflow.semantics.plan import plan_of
+from nexus_tools.workflow.semantics.runs import (
+    Begun,
+    Closed,
+    Given,
+    Reference,
+    Requested,
+    Settled,
+    Status,
+)
+from nexus_tools.workflow.semantics.semantics import Execution
 
 PORTS = {
     "type": "object",

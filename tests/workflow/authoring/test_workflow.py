@@ -2,9 +2,9 @@
 
 import pytest
 
+from nexus_tools.contracts.move_bindings.definition import Definition
 from nexus_tools.errors import UsageError
-from nexus_tools.package.move.definition import Definition
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolDefinition, canonical_json
 from nexus_tools.workflow import (
     DIALECT,

@@ -1,7 +1,7 @@
 import subprocess
 import sys
 
-from nexus_tools.untrusted_text import one_line
+from nexus_tools.sui.support.untrusted_text import one_line
 from nexus_tools.workflow import Document, Input, InputPort, Phase, Vertex, VertexState
 from nexus_tools.workflow.drawing.picture import picture_of
 from tests.workflow.drawing.conftest import edge, flow, read

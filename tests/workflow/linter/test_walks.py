@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nexus_tools.workflow import lint, read_document
+from nexus_tools.workflow.document.structure import structure_of
 from nexus_tools.workflow.linter.graph import Graph
 from nexus_tools.workflow.linter.walks import walks
-from nexus_tools.workflow.structure import structure_of
 from tests.workflow.notation import errors, flow, warnings
 
 DIALECT = {"dialect": "nexus_tools/1"}

@@ -20,7 +20,7 @@ from nexus_tools.workflow import (
     plan_of,
     structure_of,
 )
-from nexus_tools.workflow.document import ERR_EVAL
+from nexus_tools.workflow.document.document import ERR_EVAL
 from nexus_tools.workflow.linter.graph import Graph
 from nexus_tools.workflow.linter.walks import walks
 from tests.workflow.random_documents import Grown

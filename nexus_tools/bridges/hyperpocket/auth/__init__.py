@@ -3,8 +3,7 @@
 from nexus_tools.bridges.hyperpocket.auth.clock import Clock
 from nexus_tools.bridges.hyperpocket.auth.configuration import auth_providers
 from nexus_tools.bridges.hyperpocket.auth.device_flow import DeviceAuthorization
-from nexus_tools.bridges.hyperpocket.auth.login import sign_in
-from nexus_tools.bridges.hyperpocket.auth.oauth2 import DeviceFlowProvider
+from nexus_tools.bridges.hyperpocket.auth.device_flow_provider import DeviceFlowProvider
 from nexus_tools.bridges.hyperpocket.auth.provider import (
     ApiKeyProvider,
     AuthProvider,
@@ -12,6 +11,7 @@ from nexus_tools.bridges.hyperpocket.auth.provider import (
     AuthRequired,
     TokenProvider,
 )
+from nexus_tools.bridges.hyperpocket.auth.sign_in import sign_in
 from nexus_tools.bridges.hyperpocket.auth.token_endpoint import AuthorizationServer
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Any
 
 from nexus_tools.bridges.credentials import CredentialKey, CredentialStore
 from nexus_tools.bridges.hyperpocket.auth.clock import Clock
-from nexus_tools.bridges.hyperpocket.auth.oauth2 import DeviceFlowProvider
+from nexus_tools.bridges.hyperpocket.auth.device_flow_provider import DeviceFlowProvider
 from nexus_tools.bridges.hyperpocket.auth.provider import (
     ApiKeyProvider,
     AuthProvider,

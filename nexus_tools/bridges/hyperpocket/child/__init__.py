@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from nexus_tools.bridges.hyperpocket.child.calling import call, described
-from nexus_tools.bridges.hyperpocket.child.finding import Finding, find_tools
+from nexus_tools.bridges.hyperpocket.child.discovery import Finding, find_tools
+from nexus_tools.bridges.hyperpocket.child.invocation import call, described
 from nexus_tools.bridges.hyperpocket.child.loading import load
 from nexus_tools.bridges.worker.child import loading
 

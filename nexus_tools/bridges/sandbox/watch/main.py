@@ -18,8 +18,8 @@ import sys
 import time
 from contextlib import suppress
 
-from nexus_tools.bridges.sandbox.watch import directory, linux, tree
-from nexus_tools.bridges.sandbox.watch.starting import NotStartedError, Order, start
+from nexus_tools.bridges.sandbox.watch import directory_size, linux, process_tree
+from nexus_tools.bridges.sandbox.watch.exec import NotStartedError, Order, start
 
 INTERVAL_S = 0.025
 DIRECTORY_INTERVAL_S = 0.2
@@ -123,10 +123,10 @@ class Watch:
             return "stopped"
         if self.order.time_ms and now >= self.deadline:
             return "limit time"
-        pids = tree.descendants(os.getpid())
+        pids = process_tree.descendants(os.getpid())
         if len(pids) > self.order.processes:
             return "limit processes"
-        if tree.memory_bytes(pids, self.order.memory_bytes) > self.order.memory_bytes:
+        if process_tree.memory_bytes(pids, self.order.memory_bytes) > self.order.memory_bytes:
             return "limit memory"
         if now >= self.next_directory and self._is_directory_over():
             return "limit disk"
@@ -136,7 +136,9 @@ class Watch:
         """Whether it is; the next look is put off so that looking takes a tenth of the time."""
         began = time.monotonic()
         order = self.order
-        is_over = directory.is_over(order.scratch, disk_bytes=order.disk_bytes, files=order.files)
+        is_over = directory_size.is_over(
+            order.scratch, disk_bytes=order.disk_bytes, files=order.files
+        )
         ended = time.monotonic()
         self.next_directory = ended + max(DIRECTORY_INTERVAL_S, 9 * (ended - began))
         return is_over
@@ -167,7 +169,7 @@ def end_all(program: int) -> None:
     give_up = 0.0
     while True:
         _kill(-program)
-        left = tree.descendants(os.getpid())
+        left = process_tree.descendants(os.getpid())
         for pid in left:
             _kill(pid)
         try:

@@ -7,15 +7,15 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from nexus_tools.bridges.unstract.object_store.documents import (
+from nexus_tools.bridges.unstract.object_store.objects import ObjectInfo
+from nexus_tools.bridges.unstract.object_store.operations import S3Request
+from nexus_tools.bridges.unstract.object_store.xml_documents import (
     Content,
     FaultError,
     whole_number,
     xml_response,
     xml_time,
 )
-from nexus_tools.bridges.unstract.object_store.objects import ObjectInfo
-from nexus_tools.bridges.unstract.object_store.operations import S3Request
 
 MAX_KEYS = 1_000
 

@@ -13,14 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from nexus_tools.bridges.unstract.object_store.documents import FaultError
-from nexus_tools.bridges.unstract.object_store.tree import (
+from nexus_tools.bridges.unstract.object_store.file_tree import (
     ObjectName,
     Place,
     Tree,
     bucket_name,
     is_file_name,
 )
+from nexus_tools.bridges.unstract.object_store.xml_documents import FaultError
 
 DEFAULT_HEADERS = {"content-type": "binary/octet-stream"}
 

@@ -14,7 +14,15 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope
 
-from nexus_tools.bridges.unstract.object_store.documents import (
+from nexus_tools.bridges.unstract.object_store.file_tree import ObjectName, bucket_name
+from nexus_tools.bridges.unstract.object_store.objects import (
+    DEFAULT_HEADERS,
+    ObjectInfo,
+    Objects,
+    Uploads,
+    blocks,
+)
+from nexus_tools.bridges.unstract.object_store.xml_documents import (
     Content,
     FaultError,
     parse,
@@ -23,14 +31,6 @@ from nexus_tools.bridges.unstract.object_store.documents import (
     xml_response,
     xml_time,
 )
-from nexus_tools.bridges.unstract.object_store.objects import (
-    DEFAULT_HEADERS,
-    ObjectInfo,
-    Objects,
-    Uploads,
-    blocks,
-)
-from nexus_tools.bridges.unstract.object_store.tree import ObjectName, bucket_name
 
 MAX_METADATA_BYTES = 2_048
 

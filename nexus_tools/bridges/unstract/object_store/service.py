@@ -14,13 +14,13 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from nexus_tools.bridges.unstract.object_store import operations
-from nexus_tools.bridges.unstract.object_store.documents import FaultError
+from nexus_tools.bridges.unstract.object_store.file_tree import Quota, Tree
 from nexus_tools.bridges.unstract.object_store.listing import list_objects
 from nexus_tools.bridges.unstract.object_store.objects import Objects, Uploads
 from nexus_tools.bridges.unstract.object_store.operations import S3Request
-from nexus_tools.bridges.unstract.object_store.tree import Quota, Tree
-from nexus_tools.embedded_server import embedded, listening_socket, url_of
-from nexus_tools.logs import get_logger
+from nexus_tools.bridges.unstract.object_store.xml_documents import FaultError
+from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.sui.support.logs import get_logger
 
 _log = get_logger("nexus_tools.bridges.unstract")
 

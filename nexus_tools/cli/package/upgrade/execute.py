@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, report, sent_record, writes
 from nexus_tools.cli.package.compiler import Compilation, compiles
 from nexus_tools.cli.package.lock import PACKAGE, locked_package, part_of
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
 from nexus_tools.errors import NexusError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.package import (
+    from nexus_tools.contracts import (
         CompiledPackage,
         Part,
         Publisher,
@@ -65,7 +65,7 @@ async def _execute_other(session: Session, package: str, compiled: "CompiledPack
 
 
 async def _execute_ours(session: Session, compiled: "CompiledPackage", part: "Part") -> None:
-    from nexus_tools.package import Publisher
+    from nexus_tools.contracts import Publisher
 
     async with session.client(signing=True) as client:
         known, network = await session.deployment(client), client.network.name

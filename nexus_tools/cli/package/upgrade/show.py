@@ -18,7 +18,7 @@ from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
 from nexus_tools.errors import NotNowError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.package import CompiledPackage, UpgradeChanges
+    from nexus_tools.contracts import CompiledPackage, UpgradeChanges
 
 
 @click.command()

@@ -12,7 +12,7 @@ from nexus_tools.cli.package.lock import part_of
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
-    from nexus_tools.package import CompiledPackage
+    from nexus_tools.contracts import CompiledPackage
 
 SOURCES = click.option(
     "--folder", type=FOLDER, help="The Move package that it is upgraded to; ours needs none."
@@ -24,7 +24,7 @@ async def compiled_upgrade(
     session: Session, package: str | None, folder: Path | None, compilation: Compilation
 ) -> "CompiledPackage":
     """The modules of an upgrade. Raises `folder_missing`, or as the compiler does."""
-    from nexus_tools.package import Part, load_package, load_workflows, newest
+    from nexus_tools.contracts import Part, load_package, load_workflows, newest
 
     if folder is not None:
         with session.output.progress(f"compiling {folder}"):
@@ -45,9 +45,9 @@ async def compiled_upgrade(
 
 def compiled_folder(session: Session, folder: Path, compilation: Compilation) -> "CompiledPackage":
     """The package in a folder; not from within an event loop."""
-    from nexus_tools.localnet.compiler import build_to_publish
-    from nexus_tools.package import CompiledPackage
-    from nexus_tools.sui.address import Address
+    from nexus_tools.contracts import CompiledPackage
+    from nexus_tools.sui.localnet.compiler import build_to_publish
+    from nexus_tools.sui.types.address import Address
 
     builder = compilation.builder(session)
     built = build_to_publish(builder, folder, checkouts=compilation.checkouts)

@@ -13,8 +13,8 @@ from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
 from nexus_tools.cli.package.verification import verify
 
 if TYPE_CHECKING:
-    from nexus_tools.package import CompiledPackage, Sent, UpgradeLocks
-    from nexus_tools.sui.address import Address
+    from nexus_tools.contracts import CompiledPackage, Sent, UpgradeLocks
+    from nexus_tools.sui.types.address import Address
 
 
 @click.command()

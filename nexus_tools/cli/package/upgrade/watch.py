@@ -9,8 +9,8 @@ from nexus_tools.cli.framework import Session, event_document, event_line, reads
 from nexus_tools.cli.package.lock import known_locks
 
 if TYPE_CHECKING:
-    from nexus_tools.client import EventRecord
-    from nexus_tools.package import UpgradeLocks
+    from nexus_tools.contracts import UpgradeLocks
+    from nexus_tools.sui.client import EventRecord
 
 
 @click.command()
@@ -26,7 +26,7 @@ async def command(session: Session, package: tuple[str, ...]) -> None:
     With --json a document on each line: `event`, `at_ms`, `transaction` and the fields of the Move
     event.
     """
-    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.types.address import Address
 
     async with session.client(endures=True) as client:
         locks = await known_locks(session, client)

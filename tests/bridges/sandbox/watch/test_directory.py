@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges.sandbox.watch.directory import is_over
+from nexus_tools.bridges.sandbox.watch.directory_size import is_over
 
 MUCH = 2**40
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from nexus_tools.bridges.sandbox.watch import tree
+from nexus_tools.bridges.sandbox.watch import process_tree
 
 # A parent with 64 MiB, a child and a grandchild that have the same pages.
 FAMILY = """
@@ -33,27 +33,27 @@ def family():
 
 @pytest.mark.parametrize("has_children", [True, False], ids=["listed", "by their parents"])
 def test_descendants_are_found_parents_first(family, monkeypatch, has_children):
-    monkeypatch.setattr(tree, "_HAS_CHILDREN", has_children)
+    monkeypatch.setattr(process_tree, "_HAS_CHILDREN", has_children)
     parent, child, grandchild = family
 
-    assert tree.descendants(parent) == [child, grandchild]
-    assert tree.descendants(grandchild) == []
+    assert process_tree.descendants(parent) == [child, grandchild]
+    assert process_tree.descendants(grandchild) == []
 
 
 def test_memory_that_is_shared_counts_once(family):
     mib = 2**20
 
-    assert 64 * mib < tree.memory_bytes(family, enough=100 * mib) < 100 * mib
+    assert 64 * mib < process_tree.memory_bytes(family, enough=100 * mib) < 100 * mib
 
 
 def test_memory_far_below_the_bound_is_not_told_apart(family):
     mib = 2**20
 
-    assert tree.memory_bytes(family, enough=1000 * mib) > 3 * 64 * mib
+    assert process_tree.memory_bytes(family, enough=1000 * mib) > 3 * 64 * mib
 
 
 def test_a_process_that_has_gone_has_no_memory():
     with subprocess.Popen([sys.executable, "-I", "-S", "-c", ""]) as process:
         process.wait()
 
-    assert tree.memory_bytes([process.pid], enough=0) == 0
+    assert process_tree.memory_bytes([process.pid], enough=0) == 0

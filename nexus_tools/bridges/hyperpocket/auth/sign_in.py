@@ -1,0 +1,35 @@
+"""A person signs in at a terminal."""
+
+from collections.abc import Callable
+
+from anyio import to_thread
+
+from nexus_tools.bridges.credentials import DEFAULT, CredentialKey
+from nexus_tools.bridges.hyperpocket.auth.device_flow import (
+    DeviceAuthorization,
+    authorize_device,
+    wait_for_token,
+)
+from nexus_tools.bridges.hyperpocket.auth.device_flow_provider import DeviceFlowProvider
+
+
+async def sign_in(
+    provider: DeviceFlowProvider,
+    announce: Callable[[DeviceAuthorization], None],
+    *,
+    scopes: frozenset[str] = frozenset(),
+    profile: str = DEFAULT,
+    thread_id: str = DEFAULT,
+) -> CredentialKey:
+    """Run the device flow and keep its token; `announce` tells the person the URL and the code.
+
+    Raises `NotAllowedError` (`sign_in_refused`), `UnreachableError` (`auth_unreachable`) and
+    `ValidationError` (`auth_response_invalid`, `credential_invalid`).
+    """
+    key = CredentialKey(provider.provider, profile, thread_id)
+    server, clock = provider.server, provider.clock
+    authorization = await authorize_device(server, scopes | provider.scopes, clock.now())
+    announce(authorization)
+    credential = await wait_for_token(server, authorization, clock)
+    await to_thread.run_sync(provider.store.put, key, credential)
+    return key

@@ -1,0 +1,95 @@
+"""The second step of a call: the credentials that a tool needs, or why there are none."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from nexus_tools.bridges.credentials import CredentialStore
+from nexus_tools.bridges.hyperpocket.auth import (
+    AuthProvider,
+    AuthRequest,
+    AuthRequired,
+    TokenProvider,
+)
+from nexus_tools.bridges.hyperpocket.interface import ToolCall
+from nexus_tools.bridges.hyperpocket.tool_auth import ToolAuth
+from nexus_tools.errors import NexusError
+from nexus_tools.sui.support.logs import get_logger
+
+_log = get_logger("nexus_tools.bridges")
+
+
+class Authorisation:
+    """Finds the auth provider of a tool: that of its handler, that of its provider, or the store.
+
+    `names` overrides, by the name of a tool, the variables in which it reads credentials.
+    """
+
+    def __init__(
+        self,
+        store: CredentialStore | None,
+        providers: Mapping[str, AuthProvider],
+        names: Mapping[str, Sequence[str]],
+    ) -> None:
+        self._store = store
+        self._providers = dict(providers)
+        self._names = {tool: tuple(each) for tool, each in names.items()}
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """The time in which sign-ins are waited for."""
+        async with AsyncExitStack() as stack:
+            for provider in self._providers.values():
+                await stack.enter_async_context(provider.running())
+            yield
+
+    def names(self, tool: str, auth: ToolAuth) -> tuple[str, ...]:
+        """The variables in which a tool reads its credentials."""
+        provider = self._provider(auth)
+        return self._names.get(tool) or (provider.names if provider else ()) or auth.names
+
+    async def environment(
+        self, tool: str, auth: ToolAuth | None, call: ToolCall
+    ) -> dict[str, str] | AuthRequired:
+        """The credentials for a call by variable; none for a tool that needs no authentication."""
+        if auth is None:
+            return {}
+        provider = self._provider(auth)
+        if provider is None:
+            return AuthRequired("the operator keeps no credentials")
+        try:
+            found = await provider.authorise(AuthRequest(auth, call.profile, call.thread_id))
+        except NexusError as error:
+            _log.error("credentials_unusable", provider=auth.provider, reason=str(error))
+            return AuthRequired("the operator's credentials cannot be used at present")
+        if isinstance(found, AuthRequired):
+            return found
+        names = self.names(tool, auth)
+        values = found.environment(names)
+        lacking = [name for name in names if name not in values]
+        if lacking:
+            return AuthRequired(f"the operator's credential has no {', '.join(lacking)}")
+        return values
+
+    def _provider(self, auth: ToolAuth) -> AuthProvider | None:
+        configured = self._providers.get(auth.qualified) or self._providers.get(auth.provider)
+        if configured is not None or self._store is None:
+            return configured
+        return TokenProvider(self._store, (auth.qualified, auth.provider))
+
+
+def auth_required(
+    auth: ToolAuth, names: Sequence[str], required: AuthRequired
+) -> dict[str, dict[str, object]]:
+    """The output that tells a caller to get credentials."""
+    optional: dict[str, object] = {
+        "handler": auth.handler,
+        "scopes": sorted(auth.scopes),
+        "url": required.url,
+        "user_code": required.user_code,
+    }
+    ports: dict[str, object] = {
+        "provider": auth.provider,
+        "env": list(names),
+        "reason": required.reason,
+    }
+    return {"auth_required": ports | {name: value for name, value in optional.items() if value}}

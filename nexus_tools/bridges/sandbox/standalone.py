@@ -1,0 +1,48 @@
+"""Runs one module of this package in an interpreter that does not have the package.
+
+    python -I detached.py <module> <argument>…
+
+The packages above the module become empty ones that know only their folder: no `__init__` of ours
+is executed, and none of our folders gets on `sys.path`, where a stranger's `import` would find it.
+Standard library of Python 3.9 and later.
+"""
+
+import importlib
+import sys
+import types
+
+# Where the outermost package is.
+_HOME = __file__.rsplit("/", 4)[0]
+_SELF = "nexus_tools.bridges.sandbox.standalone"
+
+
+def main() -> None:
+    """Call `main(arguments)` of the module that the command line names."""
+    module = sys.argv[1]
+    make_packages(_SELF)
+    sys.modules[_SELF] = sys.modules["__main__"]
+    make_packages(module)
+    importlib.import_module(module).main(sys.argv[2:])
+
+
+def make_packages(module: str) -> None:
+    """Make the packages above a module that are not there yet; ours are where this file is."""
+    folder = _HOME
+    package = None
+    for name in _above(module):
+        folder = f"{folder}/{name.rpartition('.')[2]}"
+        if name not in sys.modules:
+            sys.modules[name] = types.ModuleType(name)
+            sys.modules[name].__path__ = [folder]
+            if package:
+                setattr(package, name.rpartition(".")[2], sys.modules[name])
+        package = sys.modules[name]
+
+
+def _above(module: str) -> "list[str]":
+    words = module.split(".")
+    return [".".join(words[:count]) for count in range(1, len(words))]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,285 @@
+"""The watching program of one run, as its parent sees it: its command line, its report, its end."""
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nexus_tools.bridges.sandbox import standalone
+from nexus_tools.bridges.sandbox.confinement import Confinement
+from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
+from nexus_tools.bridges.sandbox.pipes import Outlet
+from nexus_tools.bridges.sandbox.scratch import Scratch
+
+_WATCH = "nexus_tools.bridges.sandbox.watch.main"
+
+
+def launcher(
+    command: Sequence[str],
+    *,
+    scratch: Scratch,
+    limits: ProcessLimits,
+    environment: Mapping[str, str],
+    confinement: Confinement,
+) -> list[str]:
+    """The command line that runs a long-lived program under the same watch as `run`.
+
+    Its standard streams, `environment` and working directory are those that the line is started
+    with. It may live as long as it likes and write as much; the other bounds hold. When it ends,
+    or the process that started the line does, or SIGTERM comes, all that it started is killed.
+    """
+    confined = confinement.words(command, environment, scratch.folder)
+    return watch_command(command, scratch=scratch, limits=limits, confined=confined)
+
+
+def watch_command(
+    command: Sequence[str],
+    *,
+    scratch: Scratch,
+    limits: ProcessLimits,
+    confined: Sequence[str],
+    time_ms: int = 0,
+    directory: Path | None = None,
+    report: int = -1,
+    reply: int = -1,
+) -> list[str]:
+    """The whole command line; descriptors are -1 where there is none, the time 0.
+
+    `confined` are the words of a `Confinement`.
+    """
+    order = {
+        "directory": directory or "",
+        "disk_bytes": limits.disk_bytes,
+        "files": limits.files,
+        "memory_bytes": limits.memory_bytes,
+        "processes": limits.processes,
+        "reply": reply,
+        "report": report,
+        "scratch": scratch.folder,
+        "time_ms": time_ms,
+    }
+    words = [*(f"{name}={value}" for name, value in order.items()), *confined]
+    return [sys.executable, "-I", "-S", standalone.__file__, _WATCH, *words, "--", *command]
+
+
+# --- What it reports, line by line
+
+
+@dataclass(slots=True)
+class Report:
+    """A report as far as it has come; the lines are described in `watch/main.py`.
+
+    `group` is the program's process group. Without `is_complete` the watch ended before it could
+    say how the program did.
+    """
+
+    text: bytearray = field(default_factory=bytearray)
+
+    @property
+    def group(self) -> int | None:
+        """The process group of the program, once it was started."""
+        started = self._last("started")
+        return int(started) if started else None
+
+    @property
+    def exit_code(self) -> int | None:
+        """The program's exit code, or the negative number of the signal that killed it."""
+        ended = self._last("ended")
+        return int(ended) if ended else None
+
+    @property
+    def limit(self) -> Limit | None:
+        """The bound for which the program was stopped."""
+        limit = self._last("limit")
+        return Limit(limit) if limit else None
+
+    @property
+    def failure(self) -> tuple[int, str] | None:
+        """Why the program was not started: errno, and what was being done."""
+        number, _, stage = self._last("failed").partition(" ")
+        return (int(number), stage) if number else None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all has ended, and nothing is left to kill."""
+        words = {line.partition(" ")[0] for line in self._lines()}
+        return bool(words & {"ended", "limit", "stopped", "failed"})
+
+    def _lines(self) -> list[str]:
+        return self.text.decode("ascii").splitlines()
+
+    def _last(self, word: str) -> str:
+        found = [line for line in self._lines() if line.startswith(f"{word} ")]
+        return found[-1].partition(" ")[2] if found else ""
+
+
+# --- The net under it: what to kill when a program has killed those who watch it
+
+
+# For what the kernel cannot kill at the moment: a process that waits for a disk.
+_PATIENCE_S = 5.0
+
+
+def end_remains(group: int | None, folder: Path) -> None:
+    """Kill the process group, and each process that was given, or works in, the folder.
+
+    For the case that the watch itself was killed: who left the group is found by the directory
+    that its environment names, unless it hides that from /proc. Returns when they have ended: one
+    that dies has no environment any more, and yet holds its files for a moment.
+    """
+    give_up = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < give_up:
+        with ExitStack() as opened:
+            found = [opened.enter_context(_opened(pid)) for pid in _remains(folder)]
+            if group is not None:
+                _kill(-group)
+            if not found:
+                return
+            for process in found:
+                _end(process, give_up)
+
+
+def _remains(folder: Path) -> Iterator[int]:
+    proc = Path("/proc")
+    if proc.is_dir():
+        pids = (int(entry.name) for entry in proc.iterdir() if entry.name.isdigit())
+        yield from (pid for pid in pids if _belongs(pid, folder))
+
+
+def _belongs(pid: int, folder: Path) -> bool:
+    if pid == os.getpid():
+        return False
+    try:
+        if os.fsencode(folder) in Path(f"/proc/{pid}/environ").read_bytes():
+            return True
+        return Path(f"/proc/{pid}/cwd").readlink().is_relative_to(folder)
+    except OSError:
+        return False
+
+
+@contextmanager
+def _opened(pid: int) -> Iterator[int | None]:
+    """A descriptor of the process (pidfd_open(2)); None if it is gone by now."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        yield None
+        return
+    try:
+        yield process
+    finally:
+        os.close(process)
+
+
+def _end(process: int | None, give_up: float) -> None:
+    """Kill it and wait for its end, which makes its descriptor readable."""
+    if process is None:
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        ended = select.poll()
+        ended.register(process, select.POLLIN)
+        ended.poll(max(0.0, give_up - time.monotonic()) * 1000)
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+
+
+# --- Its life
+
+
+# How long it may take to start, and to end all that the program has started.
+_GRACE_S = 3.0
+
+
+class Watching:
+    """Starts the watch, tells it to stop, and is `ended` when nothing of the run is alive.
+
+    The watch has its end of the report's pipe as long as it lives, so that the end of the report
+    is the end of the watch. If it was killed, what it watched over is killed from here. `is_late`
+    says that it had to be killed, as nothing else ended the run in time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.report = Report()
+        self.is_late = False
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._folder = folder
+        self._pipe: Outlet | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+
+    def open(self) -> None:
+        """Make the pipe for the report."""
+        self._pipe = Outlet(self.report.text.extend, self._at_end)
+
+    @property
+    def descriptor(self) -> int:
+        """Where the watch has to write its report."""
+        return self._pipe.theirs if self._pipe else -1
+
+    def start(
+        self,
+        line: Sequence[str],
+        environment: Mapping[str, str],
+        streams: tuple[int, int, int],
+        descriptors: Sequence[int],
+    ) -> None:
+        """Start the command line with three standard streams and further descriptors."""
+        assert self._pipe
+        stdin, stdout, stderr = streams
+        self._process = subprocess.Popen(  # noqa: S603 - that is what it is for
+            line,
+            env=environment,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=(self.descriptor, *descriptors),
+            cwd="/",
+            start_new_session=True,
+        )
+        self._pipe.close_theirs()
+
+    def stop(self, after_s: float = 0.0) -> None:
+        """End the run, now or after that many seconds; kill the watch if it does not do it."""
+        if self._alarm:
+            self._alarm.cancel()
+        loop = asyncio.get_running_loop()
+        self._alarm = loop.call_later(after_s + _GRACE_S, self._abandon)
+        if not after_s:
+            self._send(signal.SIGTERM)
+
+    def close(self) -> None:
+        """Let go of what is held, after the end or without a start."""
+        if self._alarm:
+            self._alarm.cancel()
+        if self._pipe:
+            self._pipe.close()
+
+    def _abandon(self) -> None:
+        self.is_late = True
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
+        if self._process and not self.ended.done():
+            self._process.send_signal(number)
+
+    def _at_end(self) -> None:
+        assert self._process
+        self._process.wait()
+        if self.report.is_complete:
+            self.ended.set_result(None)
+            return
+        group = self.report.group
+        loop = asyncio.get_running_loop()
+        ending = loop.run_in_executor(None, end_remains, group, self._folder)
+        ending.add_done_callback(lambda _: self.ended.set_result(None))

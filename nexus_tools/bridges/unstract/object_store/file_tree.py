@@ -1,0 +1,234 @@
+"""The files under a store's root, reached one name at a time: no symbolic link is followed.
+
+Names are chosen by strangers, and checked before any file is touched. Every function of the tree
+takes a place as a tuple of names below the root. What is written comes from files of the store's
+own staging directory, by one rename.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from nexus_tools.bridges.unstract.object_store.xml_documents import FaultError
+
+MAX_KEY_BYTES = 1_024
+MAX_NAME_BYTES = 255
+MAX_DEPTH = 64
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffe\uffff]")
+
+Place = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectName:
+    """An object as a place in the tree: the names from the bucket down to the file.
+
+    `is_directory` is true for a key that ends in `/`, which is a directory as an object.
+    """
+
+    parts: Place
+    is_directory: bool
+
+    @classmethod
+    def parse(cls, bucket: str, key: str) -> "ObjectName":
+        """Check a key of a bucket: a relative path of plain names, or `FaultError`."""
+        if len(key.encode()) > MAX_KEY_BYTES:
+            raise FaultError("KeyTooLongError", f"a key has at most {MAX_KEY_BYTES} bytes")
+        names = key.removesuffix("/").split("/")
+        if len(names) > MAX_DEPTH:
+            raise FaultError("InvalidArgument", f"a key has at most {MAX_DEPTH} parts")
+        problem = next(filter(None, map(_problem, names)), "")
+        if problem:
+            raise FaultError("InvalidArgument", f"the key cannot be a file: {problem}")
+        return cls((bucket_name(bucket), *names), key.endswith("/"))
+
+
+def bucket_name(name: str) -> str:
+    """The name, if a bucket can have it."""
+    if not _is_bucket_name(name):
+        message = "a bucket's name has 3 to 63 characters of a-z, 0-9, '.' and '-'"
+        raise FaultError("InvalidBucketName", message)
+    return name
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a name can be part of a key."""
+    return not _problem(name)
+
+
+def _is_bucket_name(name: str) -> bool:
+    return bool(_BUCKET.fullmatch(name)) and ".." not in name
+
+
+def _problem(name: str) -> str:
+    if name in ("", ".", ".."):
+        return "a part of it is empty, '.' or '..'"
+    if _CONTROL.search(name):
+        return "it has control characters"
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        return "it is not UTF-8"
+    return f"a part of it has more than {MAX_NAME_BYTES} bytes" if size > MAX_NAME_BYTES else ""
+
+
+# --- How much there is
+
+
+class Quota:
+    """Bytes and files (directories count too) that are used, of those that are allowed."""
+
+    def __init__(self, max_bytes: int, max_files: int) -> None:
+        self._max_bytes = max_bytes
+        self._max_files = max_files
+        self._used_bytes = 0
+        self._used_files = 0
+
+    def measure(self, root: Path) -> None:
+        """Count what lies in a directory already."""
+        for folder, directories, files in os.walk(root):
+            self._used_files += len(directories) + len(files)
+            self._used_bytes += sum(os.lstat(Path(folder, name)).st_size for name in files)
+
+    def take(self, *, size: int = 0, files: int = 0) -> None:
+        """Count what is about to be written, or raise `FaultError` if there is no room for it."""
+        if self._used_bytes + size > self._max_bytes:
+            raise FaultError("QuotaExceeded", f"the store holds at most {self._max_bytes} bytes")
+        if self._used_files + files > self._max_files:
+            raise FaultError("QuotaExceeded", f"the store holds at most {self._max_files} files")
+        self._used_bytes += size
+        self._used_files += files
+
+    def give(self, *, size: int = 0, files: int = 0) -> None:
+        """Count what is gone; what came into the tree by other ways may go uncounted."""
+        self._used_bytes = max(0, self._used_bytes - size)
+        self._used_files = max(0, self._used_files - files)
+
+
+# --- The files
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Not to wait for the other end of a pipe that lies there under a file's name.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Tree:
+    """The directory `root`; its direct subdirectories are the buckets."""
+
+    def __init__(self, root: Path, quota: Quota) -> None:
+        self._root = root
+        self.quota = quota
+
+    def buckets(self) -> list[tuple[str, float]]:
+        """Names of the buckets, and when each was changed last."""
+        with os.scandir(self._root) as entries:
+            return sorted(
+                (entry.name, entry.stat(follow_symlinks=False).st_mtime)
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False) and _is_bucket_name(entry.name)
+            )
+
+    def open(self, place: Place) -> BinaryIO:
+        """A regular file for reading; `FileNotFoundError` for anything else."""
+        try:
+            with self._directory(place[:-1]) as parent:
+                descriptor = os.open(place[-1], _FILE, dir_fd=parent)
+        except OSError as error:
+            raise FileNotFoundError(str(place)) from error
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise FileNotFoundError(str(place))
+        return open(descriptor, "rb")  # noqa: PTH123 - it is a descriptor
+
+    def directory(self, place: Place) -> os.stat_result | None:
+        """What is known of a directory; None if a name of the place is none."""
+        with suppress(OSError), self._directory(place) as descriptor:
+            return os.fstat(descriptor)
+        return None
+
+    def publish(self, staged: Path, place: Place, *, only_new: bool = False) -> None:
+        """Move a staged file to its place, over a file that is there unless `only_new`."""
+        with _clashes(place), self._directory(place[:-1], create=True) as parent:
+            replaced = _status(place[-1], parent)
+            if replaced and only_new:
+                raise FaultError("PreconditionFailed", "there is an object of this name already")
+            os.rename(staged, place[-1], dst_dir_fd=parent)
+            if replaced:
+                self.quota.give(size=replaced.st_size, files=1)
+
+    def make_directory(self, place: Place) -> None:
+        """Make a directory and those above it, where they are missing."""
+        with _clashes(place), self._directory(place, create=True):
+            pass
+
+    def remove(self, place: Place) -> None:
+        """Delete a file, if there is one, and the directories that it leaves empty."""
+        with suppress(OSError), self._directory(place[:-1]) as parent:
+            status = os.stat(place[-1], dir_fd=parent, follow_symlinks=False)
+            if not stat.S_ISDIR(status.st_mode):
+                os.unlink(place[-1], dir_fd=parent)
+                self.quota.give(size=status.st_size, files=1)
+        self.prune(place[:-1])
+
+    def prune(self, place: Place) -> None:
+        """Delete a directory if it is empty, and those above it that are then; but no bucket."""
+        with suppress(OSError):
+            while len(place) > 1:
+                with self._directory(place[:-1]) as parent:
+                    os.rmdir(place[-1], dir_fd=parent)
+                self.quota.give(files=1)
+                place = place[:-1]
+
+    def walk(self, place: Place) -> Iterator[tuple[str, os.stat_result]]:
+        """Every file below a place, as `deep/file`, and every empty directory, as `deep/empty/`."""
+        with suppress(OSError), self._directory(place) as top:
+            for path, directories, files, folder in os.fwalk(".", dir_fd=top):
+                above = f"{path}/".removeprefix("./")
+                if not directories and not files:
+                    yield above, os.fstat(folder)
+                may_go_on = above.count("/") < MAX_DEPTH
+                directories[:] = filter(is_file_name, directories) if may_go_on else ()
+                for name in filter(is_file_name, files):
+                    status = _status(name, folder)
+                    if status and stat.S_ISREG(status.st_mode):
+                        yield above + name, status
+
+    @contextmanager
+    def _directory(self, place: Sequence[str], *, create: bool = False) -> Iterator[int]:
+        descriptor = os.open(self._root, _DIRECTORY)
+        try:
+            for name in place:
+                if create and _status(name, descriptor) is None:
+                    self.quota.take(files=1)
+                    os.mkdir(name, 0o700, dir_fd=descriptor)
+                inner = os.open(name, _DIRECTORY, dir_fd=descriptor)
+                os.close(descriptor)
+                descriptor = inner
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _clashes(place: Place) -> Iterator[None]:
+    """Say in S3's way that a file and a directory want the same name."""
+    try:
+        yield
+    except (NotADirectoryError, IsADirectoryError, FileExistsError) as error:
+        key = "/".join(place[1:])
+        message = f"{key!r} would be a file and a directory at once, and objects are files here"
+        raise FaultError("KeyConflict", message) from error
+
+
+def _status(name: str, parent: int) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,1 @@
+"""Arguments, options and shell completion. Begin with `parameters.py`."""

@@ -1,0 +1,188 @@
+"""The names that a shell completes: FQNs, networks and keys.
+
+A person has pressed a key and waits. So names are kept in a small file: those of networks and keys
+as long as the files do not change that they come from, FQNs for a minute. A node is asked for those
+by a process of its own: what is kept is there at once, and only who has nothing waits, for 0.7 s.
+
+This is read for every command line, `--help` included: it imports next to nothing.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from nexus_tools.settings.settings import Settings
+
+Names = Sequence[str]
+
+_FRESH_S = 60
+_FIRST_TIME_S = 0.7
+
+
+def complete_fqns(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
+    """The FQNs of the tools on the network that the command names."""
+    settings = _settings()
+    if settings is None:
+        return []
+    network = _given(context, "network_name") or settings.network
+    kept = _Kept(settings, _fqns_of(network))
+    now = int(time.time())
+    if network in settings.deployments and not (kept.stamp and now - _FRESH_S < kept.stamp <= now):
+        kept.keep(now, kept.names)  # so that nobody else asks meanwhile
+        _ask(network, wait_s=0 if kept.names else _FIRST_TIME_S)
+        kept = _Kept(settings, _fqns_of(network))
+    return _begun(kept.names, begun)
+
+
+def keep_fqns(settings: "Settings", network: str, names: Names) -> None:
+    """Keep what a node has said, for a minute."""
+    _Kept(settings, _fqns_of(network)).keep(int(time.time()), names)
+
+
+def complete_networks(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """The names of networks."""
+    return _begun(_of_files("networks", _networks), begun)
+
+
+def complete_keys(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """The aliases of keys."""
+    return _begun(_of_files("keys", _keys), begun)
+
+
+def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files, which the shell knows: for what is a file or something else."""
+    return [CompletionItem(begun, type="file")]
+
+
+def complete_folders(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Folders, in the same way."""
+    return [CompletionItem(begun, type="dir")]
+
+
+def complete_settings(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    """What the setting may be that stands before: a network or a key."""
+    complete = {"network": complete_networks, "wallet": complete_keys}
+    found = complete.get(context.params.get("key", ""))
+    return [] if found is None else found(context, parameter, begun)
+
+
+def _begun(names: Names, begun: str) -> list[str]:
+    return [name for name in names if name.startswith(begun)]
+
+
+def _given(context: click.Context | None, option: str) -> str | None:
+    """What a shared option says, on this command or on one before it."""
+    while context is not None:
+        if context.params.get(option):
+            return str(context.params[option])
+        context = context.parent
+    return None
+
+
+def _settings() -> "Settings | None":
+    """The settings, unless they are broken: commands say why, a shell says nothing."""
+    from nexus_tools.errors import NexusError
+    from nexus_tools.settings.settings import Settings
+
+    try:
+        return Settings.load()
+    except NexusError:
+        return None
+
+
+# --- Where names come from
+
+
+def _of_files(kind: str, read: "Callable[[Settings], Names]") -> Names:
+    """Names that follow from files: read anew if one of those has changed."""
+    settings = _settings()
+    if settings is None:
+        return ()
+    kept = _Kept(settings, kind)
+    stamp = _stamp(settings)
+    if kept.stamp != stamp:
+        kept.keep(stamp, read(settings))
+    return kept.names
+
+
+def _stamp(settings: "Settings") -> list[Any]:
+    """What the files with networks and keys are, and when they changed last."""
+    from nexus_tools.settings.directories import pysui_directory, sui_config_directory
+
+    keystore, sui = settings.keystore, sui_config_directory()
+    paths = [settings.config_file, keystore, keystore.with_suffix(".aliases")]
+    paths += [sui / "client.yaml", sui / "sui.keystore", sui / "sui.aliases"]
+    paths += [pysui_directory() / "PysuiConfig.json"]
+    return [[str(path), path.stat().st_mtime_ns if path.exists() else 0] for path in paths]
+
+
+def _networks(settings: "Settings") -> Names:
+    return [each.what.name for each in settings.all_networks(lambda _: None)]
+
+
+def _keys(settings: "Settings") -> Names:
+    from nexus_tools.errors import NexusError
+
+    try:
+        return [each.what.alias for each in settings.all_accounts(lambda _: None)]
+    except NexusError:  # our own keystore is broken
+        return []
+
+
+def _fqns_of(network: str) -> str:
+    return f"fqns {network}"
+
+
+def _ask(network: str, *, wait_s: float) -> None:
+    """Let a process of its own ask the node, and wait for it at most so long; it goes on then."""
+    from subprocess import DEVNULL, Popen, TimeoutExpired
+
+    from nexus_tools.cli.framework.own_process import own_command
+
+    asking = Popen(  # noqa: S603 - our own program
+        own_command(network, module="nexus_tools.cli.framework.input.completion_process"),
+        stdin=DEVNULL,
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        asking.wait(wait_s)
+    except TimeoutExpired:
+        asking.returncode = 0  # it lives on without us: nobody waits for it here
+
+
+class _Kept:
+    """What the file has of one kind of names, and of which time or files."""
+
+    def __init__(self, settings: "Settings", kind: str) -> None:
+        self._path = settings.cache_directory / "names.json"
+        self._kind = kind
+        entry = self._read().get(kind, {})
+        self.stamp = entry.get("stamp")
+        self.names: Names = entry.get("names", ())
+
+    def keep(self, stamp: Any, names: Names) -> None:
+        """Keep names; without a place to keep them, they are read anew the next time."""
+        self.stamp, self.names = stamp, names
+        document = self._read() | {self._kind: {"stamp": stamp, "names": list(names)}}
+        new = self._path.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            new.write_text(json.dumps(document), encoding="utf-8")
+            new.replace(self._path)
+        except OSError:
+            pass
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            document = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return document if isinstance(document, dict) else {}

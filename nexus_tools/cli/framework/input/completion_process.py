@@ -1,0 +1,34 @@
+"""The process that asks a node for the names to complete, while the shell goes on.
+
+It runs as `python -m nexus_tools.cli.framework.input.completion_process NETWORK` and prints
+nothing: the names are cached for the next time that the user presses the key.
+"""
+
+import asyncio
+import sys
+from contextlib import suppress
+
+from nexus_tools.cli.framework.input.completion import keep_fqns
+from nexus_tools.errors import NexusError
+from nexus_tools.registry import ToolRegistry
+from nexus_tools.settings.settings import Settings
+from nexus_tools.sui.client import Patience, SuiClient
+
+_TIMEOUT_S = 10
+
+
+async def _read(settings: Settings, network: str) -> list[str]:
+    """The FQNs that the registry has. Raises `TimeoutError` or as the client does."""
+    async with (
+        asyncio.timeout(_TIMEOUT_S),
+        SuiClient(settings.find_network(network), patience=Patience(attempts=1)) as client,
+    ):
+        tools = ToolRegistry(client, settings.find_deployment(network, await client.chain_id()))
+        state = await tools.state()
+        return [str(fqn) for fqn in await tools.fqns(state, 0, state.fqns.size)]
+
+
+if __name__ == "__main__":
+    with suppress(NexusError, TimeoutError):
+        found = Settings.load()
+        keep_fqns(found, sys.argv[1], asyncio.run(_read(found, sys.argv[1])))

@@ -1,0 +1,100 @@
+"""What options of several commands have in common: amounts in SUI, durations, files."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from nexus_tools.cli.framework.input.completion import complete_folders, complete_keys
+from nexus_tools.errors import UsageError
+from nexus_tools.settings import environment
+from nexus_tools.sui.support import units
+from nexus_tools.sui.support.suggestions import with_suggestion
+
+if TYPE_CHECKING:
+    _Number = click.ParamType[int]
+    _Text = click.ParamType[str]
+    _Choice = click.Choice[str]
+else:  # it is generic from click 8.5 on
+    _Number = _Text = click.ParamType
+    _Choice = click.Choice
+
+
+class _Written(_Number):
+    """A number that is written with its unit."""
+
+    def __init__(self, name: str, parse: Callable[[str], int]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Read the text."""
+        if isinstance(value, int):
+            return value
+        try:
+            return self._parse(value)
+        except UsageError as error:
+            self.fail(f"{error.message}: {error.hint}", param, ctx)
+
+
+AMOUNT = _Written("sui", units.parse_sui)
+"""An amount in SUI such as `1` or `0.25`, in MIST."""
+
+
+class _Account(_Text):
+    """An account: its address with all 64 digits, or the alias of a key."""
+
+    name = "address|alias"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete aliases."""
+        return [CompletionItem(name) for name in complete_keys(ctx, param, incomplete)]
+
+
+ACCOUNT = _Account()
+"""The account that receives SUI, a right or an object; `Session.address_of` reads it."""
+
+DURATION = _Written("duration", units.parse_duration)
+"""A span such as `7d`, `1h30m` or `500ms`, in milliseconds."""
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+"""A file that is there."""
+
+
+class Choice(_Choice):
+    """One of some words; a misspelt one is told which it may be."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """As click has it, with a suggestion."""
+        message = super().get_invalid_choice_message(value, ctx)
+        return with_suggestion(message, str(value), map(str, self.choices))
+
+
+FRAMEWORK_FROM = click.option(
+    "--framework-from",
+    metavar="URL|FOLDER",
+    shell_complete=complete_folders,
+    help="Take the Sui framework of the node at URL, or one whose .mv files are in FOLDER.",
+)
+"""The option of commands that work with a framework."""
+
+LOG_FORMAT = click.option(
+    "--log-format",
+    type=Choice(["text", "json"]),
+    help="How to write the log; text on a terminal, else JSON.",
+)
+"""The option of commands that run until they are stopped."""
+
+CA_FILE = click.option(
+    "--ca-file",
+    type=FILE,
+    envvar=environment.TLS_ROOT_PEM_PATH,
+    help=f"Trust these certificates besides, PEM. [env: {environment.TLS_ROOT_PEM_PATH}]",
+)
+"""The option of commands that call tools over HTTPS."""

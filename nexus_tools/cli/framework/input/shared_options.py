@@ -1,0 +1,48 @@
+"""The options that commands share: they may stand in front of the noun, too.
+
+This is read for every command line, `--help` included: it imports next to nothing but click.
+"""
+
+import click
+
+from nexus_tools.cli.framework.input.completion import complete_keys, complete_networks
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Print results only.")
+NETWORK = click.option(
+    "-n",
+    "--network",
+    "network_name",
+    help="Work on this network.",
+    shell_complete=complete_networks,
+)
+WALLET = click.option(
+    "-w", "--wallet", "wallet_name", help="Sign with this key.", shell_complete=complete_keys
+)
+YES = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Simulate: nothing is signed or sent.")
+
+_FLAGS = ("--json", "-q", "--quiet", "-y", "--yes", "--dry-run")
+_WITH_VALUE = ("-n", "--network", "-w", "--wallet")
+
+
+def shared_options_last(group: click.Group, context: click.Context, args: list[str]) -> list[str]:
+    """Move the options that commands share behind the command's name, where click looks for them.
+
+    `--json tool -n localnet list` becomes `tool list --json -n localnet`.
+    """
+    path: list[str] = []
+    options: list[str] = []
+    rest = list(args)
+    place: click.Command | None = group
+    while rest and isinstance(place, click.Group):
+        word = rest.pop(0)
+        if word in _FLAGS or word.startswith(("--network=", "--wallet=")):
+            options.append(word)
+        elif word in _WITH_VALUE:
+            options += [word, *rest[:1]]
+            del rest[:1]
+        else:
+            path.append(word)
+            place = place.get_command(context, word)
+    return [*path, *options, *rest]

@@ -1,0 +1,1 @@
+"""Output for people and as JSON. Begin with `output.py`."""

@@ -1,0 +1,69 @@
+"""What people hand to a command: JSON as text, a file, stdin; and secrets."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nexus_tools.cli.framework.output.interrupts import interruptible
+from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.sui.support.text_file import without_mark
+
+
+def read_option(text: str, option: str) -> Any:
+    """The JSON that an option gives: itself, `@file` or `-` for stdin. Raises `json_invalid`."""
+    if text == "-" or text.startswith("@"):
+        return read_json(text.removeprefix("@"))
+    try:
+        return _parse(text.encode(), option)
+    except ValidationError as error:
+        error.hint = f"quote it for the shell, as '{{\"a\": 1}}', or give {option} @FILE"
+        raise
+
+
+def read_json(name: str) -> Any:
+    """The JSON in a file, or on stdin for `-`. Raises `file_unreadable` or `json_invalid`."""
+    return _parse(read_bytes(name), "stdin" if name == "-" else name)
+
+
+def read_bytes(name: str) -> bytes:
+    """What is in a file, or on stdin for `-`, without a byte order mark.
+
+    Raises `file_unreadable`.
+    """
+    if name == "-":
+        with interruptible():
+            return without_mark(sys.stdin.buffer.read())
+    try:
+        return without_mark(Path(name).expanduser().read_bytes())
+    except OSError as error:
+        message = f"{name} cannot be read: {error.strerror}"
+        raise UsageError("file_unreadable", message) from error
+
+
+def read_secret(name: str) -> str:
+    """A secret by its `name`: what a person types unseen, else a line of stdin.
+
+    Raises `secret_missing`.
+    """
+    with interruptible():
+        if sys.stdin.isatty():
+            return str(click.prompt(name, hide_input=True, err=True))
+        secret = sys.stdin.readline().rstrip("\r\n")
+    if not secret:
+        raise UsageError(
+            "secret_missing",
+            f"stdin has no line with this secret: {name}",
+            hint="pipe it in, a line for each secret, or type it on a terminal",
+        )
+    return secret
+
+
+def _parse(data: bytes, source: str) -> Any:
+    from nexus_tools.tool import parse_json
+
+    try:
+        return parse_json(data)
+    except ValidationError as error:
+        raise ValidationError(error.code, f"{source}: {error.message}", hint=error.hint) from error

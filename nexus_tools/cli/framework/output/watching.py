@@ -1,0 +1,103 @@
+"""Following events until Ctrl-C: a line for each, also when the chain was set back."""
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools.cli.framework.output.output import Output, plain
+from nexus_tools.errors import NotFoundError
+from nexus_tools.sui.support import units
+from nexus_tools.sui.support.untrusted_text import escaped_json
+
+if TYPE_CHECKING:
+    from nexus_tools.sui.client import EventFilter, EventRecord, SuiClient
+
+Document = Mapping[str, Any]
+"""An event as JSON: `event`, `at_ms`, its transaction, and the fields that it has in Move."""
+
+
+async def watch(
+    client: "SuiClient",
+    events: "EventFilter",
+    document: "Callable[[EventRecord], Document | None]",
+    line: Callable[[Document], str],
+    *,
+    output: Output,
+    subject: str,
+) -> None:
+    """Print the events from now on that have a `document`: with --json that, for people a `line`.
+
+    While the node is away it waits, and misses nothing. When its chain was set back, it says so and
+    goes on from there.
+    """
+    from nexus_tools.sui.client import WENT_BACK, Cursor, EventRecord, follow_events
+
+    after = None
+    begun = False
+    while True:
+        try:
+            items = follow_events(client, events, after, timestamps=True)
+            async with aclosing(items):
+                async for item in items:
+                    if not begun:
+                        begun = True
+                        output.note(f"watching {subject}, until Ctrl-C")
+                    told = document(item) if isinstance(item, EventRecord) else None
+                    if told is not None:
+                        text = escaped_json(json.dumps(told, ensure_ascii=False))
+                        click.echo(text if output.as_json else plain(line(told)))
+        except NotFoundError as error:
+            if error.code != WENT_BACK:
+                raise
+            output.note(error.message)
+            after = Cursor.after_checkpoint(error.details["common"])
+
+
+def event_document(record: "EventRecord", event: Any) -> dict[str, Any]:
+    """What an event says, as JSON: bytes as hex."""
+    from msgspec.structs import asdict
+
+    return {
+        "event": type(event).__name__,
+        "at_ms": record.timestamp_ms,
+        "transaction": str(record.transaction_digest),
+        **{key: _as_json(value) for key, value in asdict(event).items()},
+    }
+
+
+def _as_json(value: Any) -> Any:
+    from msgspec.structs import asdict
+
+    from nexus_tools.sui.bindings.runtime import MoveStruct, MoveVariant
+    from nexus_tools.sui.types.address import Address
+
+    if isinstance(value, tuple | list):
+        return [_as_json(each) for each in value]
+    if isinstance(value, bytes) and not isinstance(value, Address):
+        return value.hex()
+    if isinstance(value, MoveVariant):
+        return {type(value).__name__: {key: _as_json(each) for key, each in asdict(value).items()}}
+    if isinstance(value, MoveStruct):
+        return {key: _as_json(each) for key, each in asdict(value).items()}
+    return value if isinstance(value, str | int | None) else str(value)
+
+
+def event_line(told: Document, subject: str, *, hidden: tuple[str, ...]) -> str:
+    """An event for people: when, what about, what happened, and the fields that are not hidden."""
+    facts = {
+        key: value
+        for key, value in told.items()
+        if key not in ("event", "at_ms", *hidden) and value not in (None, "", [])
+    }
+    words = (
+        f"{key.replace('_', ' ')} {_word(value)}" for key, value in units.in_words(facts).items()
+    )
+    when = units.utc(told["at_ms"] or 0)
+    return f"{when}  {subject}  {told['event']}  {', '.join(words)}"
+
+
+def _word(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,191 @@
+"""What the verbs of collateral did, and what a proposed slash means: of tools and leaders alike."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.cli.framework import as_typed
+from nexus_tools.errors import NexusError
+from nexus_tools.sui.support import units
+
+if TYPE_CHECKING:
+    from nexus_tools.contracts import PackageClient, Sent
+    from nexus_tools.contracts.move_bindings.collateral import Collateral
+    from nexus_tools.contracts.move_bindings.leader import Leader
+    from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
+    from nexus_tools.contracts.move_bindings.tool import Tool
+    from nexus_tools.contracts.move_bindings.tool_registry import ToolSettings
+    from nexus_tools.sui.types.address import Address
+
+Tell = Callable[["PackageClient", "Sent", str], tuple[str, dict[str, Any]]]
+"""What a transaction did with the collateral of the tool or leader that is named: in words, and as
+facts in MIST and in ms since 1970."""
+
+
+# --- The state
+
+
+def collateral_document(collateral: "Collateral", now_ms: int) -> dict[str, Any]:
+    """A collateral and its terms, as JSON; what was claimed has no terms."""
+    gone, at_ms = collateral.is_claimed, collateral.claimable_at_ms
+    return {
+        "collateral_mist": collateral.balance_mist,
+        "required_collateral_mist": None if gone else collateral.required_mist,
+        "unregister_delay_ms": None if gone else collateral.delay_ms,
+        "claimable_at_ms": at_ms,
+        "claimable_in_ms": None if at_ms is None else max(0, at_ms - now_ms),
+        "pending_slash": _pending_slash(collateral, now_ms),
+    }
+
+
+def collateral_in_words(document: dict[str, Any]) -> dict[str, str | None]:
+    """When it can be claimed, and what is proposed to be burnt of it, for people."""
+    at_ms, in_ms = document["claimable_at_ms"], document["claimable_in_ms"]
+    claimable = "now" if in_ms == 0 else units.utc(at_ms, at_ms - in_ms) if at_ms else None
+    slash = document["pending_slash"]
+    return {"claimable": claimable, "slash": None if slash is None else _slash_in_words(slash)}
+
+
+def _pending_slash(collateral: "Collateral", now_ms: int) -> dict[str, Any] | None:
+    """The slash that is proposed, as JSON; None if none is pending."""
+    slash = collateral.pending_slash(now_ms)
+    if not slash:
+        return None
+    return {
+        "amount_mist": slash.amount_mist,
+        "reason": slash.reason,
+        "evidence_sha256": slash.evidence.hex(),
+        "due_at_ms": slash.due_at_ms,
+        "void_at_ms": slash.void_at_ms,
+    }
+
+
+def _slash_in_words(slash: dict[str, Any]) -> str:
+    due, void = (units.utc(slash[name]) for name in ("due_at_ms", "void_at_ms"))
+    return f"{units.sui(slash['amount_mist'])} from {due} until {void}: {slash['reason']}"
+
+
+# --- The state of who was slashed
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """What is suspended, why, and the command that ends it."""
+
+    message: str
+    remedy: str
+    reason: str | None
+    """The reason of the last slash; None if the node keeps its event no longer."""
+
+    def __str__(self) -> str:
+        return f"{self.message}: `{self.remedy}` brings that back"
+
+
+async def suspensions(
+    service: "PackageClient", owned: "Sequence[Tool | Leader]"
+) -> tuple[Suspension, ...]:
+    """Those of these tools and leaders that are suspended. Events are read if there are any."""
+    from nexus_tools.contracts import event_filter, parse_event
+    from nexus_tools.contracts.move_bindings.collateral import Slashed
+    from nexus_tools.sui.client import past_events
+
+    suspended = [each for each in owned if each.state == "suspended"]
+    if not suspended:
+        return ()
+    reasons: dict[Address, str] = {}
+    asked = past_events(service.client, event_filter(service.deployment, Slashed))
+    async for record in asked:
+        event = parse_event(service.deployment, record.event)
+        if isinstance(event, Slashed):
+            reasons[event.object] = event.reason
+    return tuple(_suspension(each, reasons.get(each.id)) for each in suspended)
+
+
+def _suspension(owned: "Tool | Leader", reason: str | None) -> Suspension:
+    from nexus_tools.contracts.move_bindings.tool import Tool
+
+    lacking = units.sui(owned.collateral.shortfall_mist)
+    why = "" if reason is None else f" for {reason!r}"
+    if isinstance(owned, Tool):
+        what, top_up = owned.fqn, f"tool top-up {owned.fqn}"
+    else:
+        what, top_up = f"the leader {owned.name}", f"leader top-up --leader {owned.id}"
+    message = f"{what} is suspended: {lacking} of its collateral was burnt{why}"
+    return Suspension(message, as_typed(f"nexus-tools {top_up}"), reason)
+
+
+# --- The verbs
+
+
+@contextmanager
+def claim_hints(unregister: str, show: str) -> Iterator[None]:
+    """Let the refusals of a claim name the command that starts the delay, or shows the state."""
+    try:
+        yield
+    except NexusError as error:
+        if error.code == "not_unregistered":
+            error.hint = f"`{unregister}` starts the delay after which it can be claimed"
+        elif error.code == "claimed":
+            error.hint = f"it came back already: `{show}` shows the state"
+        raise
+
+
+def terms_in_words(locked_mist: int, settings: "ToolSettings | LeaderSettings") -> str:
+    """To what an owner consents who locks so much under these settings."""
+    delay = units.duration(settings.unregister_delay_ms)
+    return f"lock {units.sui(locked_mist)}, which can be claimed {delay} after unregistering"
+
+
+def told_unregistered(
+    service: "PackageClient", sent: "Sent", whose: str
+) -> tuple[str, dict[str, Any]]:
+    """From when on the collateral can be claimed."""
+    from nexus_tools.contracts.move_bindings.collateral import Unregistered
+
+    event = service.emitted(sent, Unregistered)
+    claimable = units.utc(event.claimable_at_ms)
+    delay = units.duration(event.claimable_at_ms - event.unregistered_at_ms)
+    return (
+        f"unregistered {whose}: its collateral is claimable at {claimable} (in {delay})",
+        {"claimable_at_ms": event.claimable_at_ms},
+    )
+
+
+def told_cancelled(_: "PackageClient", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+    """That the timer is forgotten."""
+    return f"the unregistration of {whose} is taken back", {}
+
+
+def told_claimed(service: "PackageClient", sent: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+    """What came back, and what a pending slash holds back."""
+    from nexus_tools.contracts.move_bindings.collateral import CollateralClaimed
+
+    event = service.emitted(sent, CollateralClaimed)
+    done = f"claimed {units.sui(event.amount_mist)} from {whose}"
+    if event.held_back_mist:
+        done += (
+            f"; a pending slash holds {units.sui(event.held_back_mist)} back:"
+            " claim again when it is decided"
+        )
+    return done, {"amount_mist": event.amount_mist, "held_back_mist": event.held_back_mist}
+
+
+def told_re_registered(
+    service: "PackageClient", sent: "Sent", whose: str
+) -> tuple[str, dict[str, Any]]:
+    """What is locked again."""
+    from nexus_tools.contracts.move_bindings.collateral import CollateralLocked
+
+    amount = service.emitted(sent, CollateralLocked).amount_mist
+    return f"re-registered {whose}: {units.sui(amount)} locked", {"amount_mist": amount}
+
+
+def told_topped_up(
+    service: "PackageClient", sent: "Sent", whose: str
+) -> tuple[str, dict[str, Any]]:
+    """What was brought back."""
+    from nexus_tools.contracts.move_bindings.collateral import CollateralToppedUp
+
+    amount = service.emitted(sent, CollateralToppedUp).amount_mist
+    return f"topped {whose} up: {units.sui(amount)} locked", {"amount_mist": amount}

@@ -1,0 +1,58 @@
+"""What is said before an execution is begun, or planned: what waits too long, what is elsewhere."""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.cli.framework import Output, Session, plain
+from nexus_tools.errors import UsageError
+from nexus_tools.sui.support import units
+
+if TYPE_CHECKING:
+    from nexus_tools.registry import PublishedWorkflow
+    from nexus_tools.workflow import Document
+
+
+def forewarn(
+    session: Session,
+    workflow: "PublishedWorkflow",
+    inputs: dict[str, Any],
+    group: str | None,
+    lasts_ms: int,
+) -> None:
+    """Say what may keep an execution from its end, and is known before."""
+    _warn_of_values(session.output, workflow.document)
+    with suppress(UsageError):  # `begin` says so
+        _warn_of_waiting(session.output, workflow.document, inputs, group, lasts_ms)
+
+
+def _warn_of_values(output: Output, document: "Document") -> None:
+    """A run fails unless its leader fetches what is not on chain."""
+    from nexus_tools.workflow import Storage
+
+    for each in document.defaults:
+        if each.storage is not Storage.INLINE:
+            output.warn(
+                plain(
+                    f"the value of {each.target} is in {each.storage.value}: name a leader that"
+                    " fetches values from there"
+                )
+            )
+
+
+def _warn_of_waiting(
+    output: Output,
+    document: "Document",
+    inputs: dict[str, Any],
+    group: str | None,
+    lasts_ms: int,
+) -> None:
+    """What waits longer than the execution lasts: it would end before somebody decides."""
+    from nexus_tools.workflow import chosen_group, entry_values, waiting_ms
+
+    values = entry_values(document, chosen_group(document, group), inputs)
+    for vertex, waits_ms in waiting_ms(document, values).items():
+        if waits_ms > lasts_ms:
+            output.warn(
+                f"{vertex} may wait for {units.duration(waits_ms)}, and the execution ends after"
+                f" {units.duration(lasts_ms)}: --lasts gives it longer"
+            )

@@ -1,0 +1,93 @@
+"""To whom something is offered: a name with its tools, a leader, the administration."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from nexus_tools.cli.framework import ACCOUNT, Session, as_typed
+from nexus_tools.errors import UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.sui.types.address import Address
+    from nexus_tools.sui.types.object import Object
+
+OFFERED = click.argument("who", required=False, type=ACCOUNT)
+"""Who is to accept: an address, or a key by its alias."""
+
+CANCEL = click.option("--cancel", is_flag=True, help="Take the offer back.")
+
+
+def offered_address(session: Session, who: str | None, *, cancel: bool) -> "Address | None":
+    """The address to which something is offered; None to take the offer back.
+
+    Raises `offer_unclear` unless one of both is given, and `offer_to_owner`.
+    """
+    if (who is None) != cancel:
+        raise UsageError(
+            "offer_unclear",
+            "an offer is made to somebody, or taken back",
+            hint="name an address or a key by its alias, or give --cancel",
+        )
+    if who is None:
+        return None
+    to = session.address_of(who)
+    if to == session.own_address():
+        raise UsageError(
+            "offer_to_owner", f"{who} makes the offer", hint="offer it to somebody else"
+        )
+    return to
+
+
+def offered_in_words(what: str, who: str | None) -> str:
+    """That something is offered, or no longer."""
+    if who is None:
+        return f"{what} is offered to nobody any more"
+    return f"{what} is offered to {who}, who has to accept it"
+
+
+async def offers_to(nexus: "Nexus", address: "Address") -> list[dict[str, str]]:
+    """What an address may accept, as JSON: `what`, `name`, `owner`, and how to `accept` it.
+
+    It is found by the events that the node keeps.
+    """
+    from nexus_tools.contracts import event_filter, parse_event
+    from nexus_tools.contracts.move_bindings.owner import OwnershipOffered
+    from nexus_tools.sui.client import past_events
+
+    asked = past_events(nexus.client, event_filter(nexus.deployment, OwnershipOffered))
+    offered: dict[Address, None] = {}
+    async for record in asked:
+        event = parse_event(nexus.deployment, record.event)
+        if isinstance(event, OwnershipOffered) and event.offered == address:
+            offered[event.object] = None
+    values = await nexus.client.objects([*offered])
+    found = (_offer(nexus, value, address) for value in values if value is not None)
+    return [each for each in found if each is not None]
+
+
+def _offer(nexus: "Nexus", value: "Object", address: "Address") -> dict[str, str] | None:
+    """What is offered to an address, as it is now; None if that is over."""
+    from nexus_tools.contracts.move_bindings.admin import Admin
+    from nexus_tools.contracts.move_bindings.leader import Leader
+    from nexus_tools.contracts.move_bindings.name import Name
+
+    deployment = nexus.deployment
+    if value.type == deployment.type_of(Name):
+        name = deployment.decode(value, Name)
+        owner, what, called, accept = name.owner, "name", name.name, f"tool accept {name.name}"
+    elif value.type == deployment.type_of(Leader):
+        leader = deployment.decode(value, Leader)
+        accept = f"leader accept --leader {leader.id}"
+        owner, what, called = leader.owner, "leader", leader.name
+    else:
+        owner = deployment.decode(value, Admin).owner
+        what, called, accept = "administration", "the package", "admin accept"
+    if owner.offered != address:
+        return None
+    return {
+        "what": what,
+        "name": called,
+        "owner": str(owner.owner),
+        "accept": as_typed(f"nexus-tools {accept}"),
+    }

@@ -1,0 +1,48 @@
+"""Whether tools can be invoked now: their servers are asked, all at once."""
+
+import asyncio
+from collections.abc import Sequence
+from http import HTTPStatus
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import httpx
+
+from nexus_tools.tool import protocol
+
+if TYPE_CHECKING:
+    from nexus_tools.contracts.move_bindings.tool import Tool
+
+_TIMEOUT_S = 3.0
+_AT_ONCE = 64
+
+
+async def healths(tools: "Sequence[Tool]") -> list[str]:
+    """For each tool, an empty text if its server says that it is well, or what is wrong.
+
+    A function on chain has no server, and is well. A certificate that only a Leader trusts counts
+    as wrong here.
+    """
+    slots = asyncio.Semaphore(_AT_ONCE)
+    async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
+
+        async def ask(tool: "Tool") -> str:
+            if tool.definition.function is not None:
+                return ""
+            async with slots:
+                return await _health(http, tool.definition.url)
+
+        return await asyncio.gather(*map(ask, tools))
+
+
+async def _health(http: httpx.AsyncClient, url: str) -> str:
+    began = perf_counter()
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            async with http.stream("GET", protocol.endpoint(url, protocol.HEALTH)) as response:
+                status = response.status_code
+    except TimeoutError:
+        return f"does not respond within {perf_counter() - began:.0f} s"
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        return f"cannot be reached: {error or type(error).__name__}"
+    return "" if status == HTTPStatus.OK else f"says {status}"

@@ -1,0 +1,221 @@
+"""How an invocation came to what it is: who, when, which check, which money."""
+
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.cli.framework import Output, Session, plain
+from nexus_tools.sui.support import units
+
+if TYPE_CHECKING:
+    from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.registry import History, OutputInvalidError, Step
+    from nexus_tools.sui.types.address import Address
+
+_CHECKS = {
+    "tool_not_registered": "the tool was looked for on chain, and was not active any more",
+    "definition_mismatch": "the definition on chain was compared with its rules and the tool's",
+    "input_invalid": "the input was checked against the input schema, by the leader or the tool",
+    "unreachable": "the tool's URL was called while the window lasted, and did not respond",
+    "timed_out": "the tool's response was awaited for the tool's timeout",
+    "http_error": "the status of the tool's response was looked at",
+    "output_invalid": "the answer was checked against the output schema",
+    "output_too_large": "the answer was measured against the largest outcome that was paid for",
+    "unauthorized": "the tool was called, and took nothing from this leader",
+    "refused": "the leader looked at the tool, and does not work for it",
+    "overloaded": "the leader looked at what it carries already, and had no room",
+}
+_SETTLED = "the answer passed the output schema, and fits what was paid for"
+_SETTLED_AND_DELETED = (
+    "the leader checked the answer against the output schema; nobody can check it again, because"
+    " the invocation was deleted"
+)
+_EXPIRED = "every window passed, and no leader closed it"
+_OPEN = "nothing is decided: a leader still may close it"
+_OVERDUE = "every window has passed: `nexus-tools tool outcome {} --delete` brings the SUI back"
+
+
+async def explain(session: Session, nexus: "Nexus", invocation: "Address") -> None:
+    """Print what the chain's events tell, and the journals of Leaders of this user.
+
+    Raises `output_invalid` at the end if the answer breaks the output schema of the tool.
+    """
+    with session.output.progress("reading events"):
+        history = await nexus.invocations.history(invocation)
+        now_ms = await nexus.client.now_ms()
+        invalid = await _invalid(nexus, history)
+    document = _document(history, now_ms, invalid) | {"journals": _journals(session, history)}
+    if session.output.as_json:
+        session.output.document(document)
+    else:
+        _print(session.output, document, now_ms)
+    if invalid is not None:
+        raise invalid
+
+
+async def _invalid(nexus: "Nexus", history: "History") -> "OutputInvalidError | None":
+    """Return what is wrong with an answer that is still on chain."""
+    from nexus_tools.contracts.move_bindings import invocation as moves
+    from nexus_tools.registry import invalid_answers
+
+    invocation = history.requested.invocation
+    if history.find(moves.InvocationSettled) is None:
+        return None
+    if history.find(moves.InvocationDeleted) is not None:
+        return None
+    found = await nexus.invocations.get(invocation)
+    return (await invalid_answers(nexus.invocations, [found])).get(invocation)
+
+
+def _document(
+    history: "History", now_ms: int, invalid: "OutputInvalidError | None"
+) -> dict[str, Any]:
+    requested = history.requested
+    return {
+        "invocation": str(requested.invocation),
+        "fqn": requested.fqn,
+        "tool": str(requested.tool),
+        "requester": str(requested.requester),
+        **_decided(history, now_ms, invalid),
+        "steps": [_step(step) for step in history.steps],
+        "windows": _windows(history, now_ms),
+        "money": _money(history),
+    }
+
+
+def _decided(
+    history: "History", now_ms: int, invalid: "OutputInvalidError | None"
+) -> dict[str, Any]:
+    """The state, and the check that led to it."""
+    from nexus_tools.contracts.move_bindings import invocation as moves
+
+    if settled := history.find(moves.InvocationSettled):
+        decided = {"state": "settled", "variant": settled.variant}
+        if invalid is not None:
+            broken = {name: invalid.details.get(name) for name in ("schema", "failures")}
+            return decided | {"check": invalid.message, "broken": broken}
+        is_deleted = history.find(moves.InvocationDeleted) is not None
+        return decided | {"check": _SETTLED_AND_DELETED if is_deleted else _SETTLED}
+    if failed := history.find(moves.InvocationFailed):
+        check = _CHECKS.get(failed.reason)
+        return {"state": "failed", "reason": failed.reason, "detail": failed.detail, "check": check}
+    if history.find(moves.InvocationExpired):
+        return {"state": "expired", "check": _EXPIRED}
+    requested = history.requested
+    overdue = now_ms >= requested.expires_at_ms
+    check = _OVERDUE.format(requested.invocation) if overdue else _OPEN
+    return {"state": "requested", "check": check}
+
+
+def _step(step: "Step") -> dict[str, Any]:
+    leader = getattr(step.event, "leader", None)
+    return {
+        "what": type(step.event).__name__.removeprefix("Invocation").lower(),
+        "at_ms": step.at_ms,
+        "signed_by": str(step.sender),
+        "leader": None if leader is None else str(leader),
+        "digest": str(step.transaction),
+    }
+
+
+def _windows(history: "History", now_ms: int) -> list[dict[str, Any]]:
+    """Each leader's window, and what became of it."""
+    requested = history.requested
+    length_ms = (requested.expires_at_ms - requested.requested_at_ms) // len(requested.leaders)
+    windows = []
+    for place, leader in enumerate(requested.leaders):
+        begins_ms = requested.requested_at_ms + place * length_ms
+        windows.append(
+            {
+                "leader": str(leader),
+                "begins_at_ms": begins_ms,
+                "ends_at_ms": begins_ms + length_ms,
+                "did": _did(history, leader, begins_ms, begins_ms + length_ms, now_ms),
+            }
+        )
+    return windows
+
+
+def _did(history: "History", leader: "Address", begins_ms: int, ends_ms: int, now_ms: int) -> str:
+    """What a leader did with its window: `closed`, `missed`, `not_needed`, `has_time`, `waits`."""
+    closing = next((step for step in history.steps[1:] if hasattr(step.event, "leader")), None)
+    if closing is not None and getattr(closing.event, "leader", None) == leader:
+        return "closed"
+    end_ms = now_ms if closing is None else closing.at_ms
+    if end_ms >= ends_ms:
+        return "missed"
+    if closing is not None:
+        return "not_needed"
+    return "has_time" if now_ms >= begins_ms else "waits"
+
+
+def _money(history: "History") -> dict[str, Any]:
+    """Where what was prepaid has gone, in MIST; None for what is not decided."""
+    from nexus_tools.contracts.move_bindings import invocation as moves
+
+    settled = history.find(moves.InvocationSettled)
+    failed = history.find(moves.InvocationFailed)
+    closed = settled or failed or history.find(moves.InvocationExpired)
+    paid = settled or failed
+    return {
+        "prepaid_mist": history.requested.payment_mist,
+        "price_mist": settled.price_mist if settled else (0 if closed else None),
+        "price_paid_to": str(settled.payout) if settled else None,
+        "fee_mist": paid.fee_mist if paid else (0 if closed else None),
+        "refund_mist": closed.refund_mist if closed else None,
+        "deleted": history.find(moves.InvocationDeleted) is not None,
+    }
+
+
+def _journals(session: Session, history: "History") -> list[dict[str, str]]:
+    """What the journals of this user's Leaders say, as far as those do not run now."""
+    from nexus_tools.leader import stage_of
+
+    requested: InvocationRequested = history.requested
+    found = []
+    for leader in requested.leaders:
+        journal = session.settings.data_directory / "leaders" / f"{leader}.sqlite"
+        stage = stage_of(journal, requested.invocation) if journal.is_file() else None
+        if stage is not None:
+            found.append({"leader": str(leader), "file": str(journal), "stage": stage.value})
+    return found
+
+
+# --- For people
+
+_LABELS = ("invocation", "tool", "requester", "state", "variant", "reason", "detail", "check")
+_DID = {
+    "closed": "closed it",
+    "missed": "let it pass",
+    "not_needed": "was not needed",
+    "has_time": "has time until then",
+    "waits": "has it after that of the one before",
+}
+
+
+def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
+    lines = {key: (document | {"tool": document["fqn"]}).get(key) for key in _LABELS}
+    for step in document["steps"]:
+        who = f"leader {step['leader']}" if step["leader"] else step["signed_by"]
+        lines[step["what"]] = f"{units.utc(step['at_ms'])}, by {who}, in {step['digest']}"
+    broken = document.get("broken", {})
+    for number, failure in enumerate(broken.get("failures") or (), 1):
+        words = f"{failure['pointer'] or 'the root'}: {failure['message']}"
+        if rule := failure.get("rule"):
+            words += f", by {rule} of the {broken['schema']} schema"
+        lines[f"broken {number}"] = plain(words)
+    for number, window in enumerate(document["windows"], 1):
+        is_open = window["did"] in ("has_time", "waits")
+        ends = units.utc(window["ends_at_ms"], now_ms if is_open else None)
+        lines[f"window {number}"] = f"until {ends}: leader {window['leader']} {_DID[window['did']]}"
+    money = units.in_words(document["money"])
+    lines["prepaid"] = money["prepaid"]
+    if money["refund"] is not None:
+        paid_to = f" to {money['price_paid_to']}" if money["price_paid_to"] else ""
+        lines["price"] = f"{money['price']}{paid_to}"
+        lines["fee"] = (
+            f"{money['fee']} to the leader" if document["money"]["fee_mist"] else money["fee"]
+        )
+        lines["came back"] = money["refund"]
+    for number, journal in enumerate(document["journals"], 1):
+        lines[f"journal {number}"] = f"{journal['stage']}, in {plain(journal['file'])}"
+    output.record(lines)

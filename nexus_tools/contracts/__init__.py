@@ -1,0 +1,80 @@
+"""The Move packages that come with nexus-tools, as Python sees them: `move` has their modules.
+
+What they are, where they are published, what their objects, events and aborts say; what one does
+with them are the verbs of `registry`.
+"""
+
+from nexus_tools.contracts.aborts import code_of, explain_abort, kind_of
+from nexus_tools.contracts.compatibility import check_compatibility
+from nexus_tools.contracts.compiled import (
+    PACKAGE_NAMES,
+    CompiledPackage,
+    load_package,
+    load_workflows,
+    our_packages,
+)
+from nexus_tools.contracts.deployment import Deployment, Part
+from nexus_tools.contracts.discovery import find_workflows, newest
+from nexus_tools.contracts.events import RegistryEvent, event_filter, parse_event
+from nexus_tools.contracts.ids import dag_id, fqn_field_id, leader_id, name_id, tool_id
+from nexus_tools.contracts.ownership import require_admin, require_owner
+from nexus_tools.contracts.package_client import PackageClient, Sent, execute_or_simulate
+from nexus_tools.contracts.ports import make_ports, ports_of
+from nexus_tools.contracts.publisher import (
+    Publisher,
+    PublishResult,
+    UpgradeResult,
+    publish,
+)
+from nexus_tools.contracts.upgrade_lock import (
+    LockDeployment,
+    PackageUpgrades,
+    UpgradeChanges,
+    UpgradeLocks,
+    Upgrades,
+)
+from nexus_tools.contracts.views import LeaderState, RemotePlace, ScheduleState, ToolState
+
+__all__ = [
+    "PACKAGE_NAMES",
+    "CompiledPackage",
+    "Deployment",
+    "LeaderState",
+    "LockDeployment",
+    "PackageClient",
+    "PackageUpgrades",
+    "Part",
+    "PublishResult",
+    "Publisher",
+    "RegistryEvent",
+    "RemotePlace",
+    "ScheduleState",
+    "Sent",
+    "ToolState",
+    "UpgradeChanges",
+    "UpgradeLocks",
+    "UpgradeResult",
+    "Upgrades",
+    "check_compatibility",
+    "code_of",
+    "dag_id",
+    "event_filter",
+    "execute_or_simulate",
+    "explain_abort",
+    "find_workflows",
+    "fqn_field_id",
+    "kind_of",
+    "leader_id",
+    "load_package",
+    "load_workflows",
+    "make_ports",
+    "name_id",
+    "newest",
+    "our_packages",
+    "parse_event",
+    "ports_of",
+    "publish",
+    "require_admin",
+    "require_owner",
+    "tool_id",
+]

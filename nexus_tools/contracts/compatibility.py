@@ -1,0 +1,89 @@
+"""Whether the packages of a deployment have the types and functions that this release uses."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from nexus_tools import __version__
+from nexus_tools.contracts.compiled import (
+    PACKAGE_NAMES,
+    CompiledPackage,
+    load_package,
+    load_workflows,
+    shipped_digest,
+)
+from nexus_tools.contracts.deployment import Deployment
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.bindings.runtime import Package
+from nexus_tools.sui.bytecode import (
+    CompiledModule,
+    UpgradePolicy,
+    check_compatible,
+    deserialize,
+    original_id,
+    relocate,
+)
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.types.object import MovePackage
+
+_FOLDER = "compatible-packages"
+
+
+async def check_compatibility(client: SuiClient, deployment: Deployment, cache: Path) -> None:
+    """Check that the deployed packages fit this release, once for each package and cache folder.
+
+    A package fits if it could be an upgrade of the one that ships with this release: it has the
+    same layouts and functions, and may have more. Sui never changes a published package, so the
+    result is kept in the folder `cache`. Raises `package_incompatible`.
+    """
+    packages = deployment.by_name()
+    unknown = [name for name, package in packages.items() if not _is_known(cache, package, name)]
+    values = await client.objects([packages[name].id for name in unknown]) if unknown else ()
+    for name, value in zip(unknown, values, strict=True):
+        if value is None or not isinstance(value.data, MovePackage):
+            continue  # the first call says that the package does not exist
+        _check(value.data, _shipped(deployment, name), name)
+        _remember(cache, packages[name], name)
+
+
+def _shipped(deployment: Deployment, name: str) -> CompiledPackage:
+    return load_package() if name == PACKAGE_NAMES[0] else load_workflows(deployment.package)
+
+
+def _check(deployed: MovePackage, shipped: CompiledPackage, name: str) -> None:
+    original = original_id(deployed)
+    ours = _modules(relocate(code, original) for code in shipped.modules)
+    theirs = _modules(code for _, code in deployed.modules)
+    reason = check_compatible(ours, theirs, UpgradePolicy.COMPATIBLE)
+    if not reason:
+        return
+    is_older = not check_compatible(theirs, ours, UpgradePolicy.COMPATIBLE)
+    raise ValidationError(
+        "package_incompatible",
+        f"the package {name} at {deployed.id} does not fit nexus-tools {__version__}: {reason}",
+        hint="upgrade it with `nexus-tools package upgrade propose`"
+        if is_older
+        else "install the release of nexus-tools that published it, or publish the packages of this"
+        " release with `nexus-tools package publish`",
+    )
+
+
+def _modules(codes: Iterable[bytes]) -> dict[str, CompiledModule]:
+    return {module.name: module for module in map(deserialize, codes)}
+
+
+def _place(cache: Path, package: Package) -> Path:
+    return cache / _FOLDER / str(package.id)
+
+
+def _is_known(cache: Path, package: Package, name: str) -> bool:
+    with suppress(OSError):
+        return _place(cache, package).read_text("utf-8") == shipped_digest(name)
+    return False
+
+
+def _remember(cache: Path, package: Package, name: str) -> None:
+    with suppress(OSError):  # a home that cannot be written to costs one read per command
+        place = _place(cache, package)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(shipped_digest(name), encoding="utf-8")

@@ -1,0 +1,34 @@
+"""What there is of our packages on a chain, beyond what a deployment says of it."""
+
+from nexus_tools.contracts.deployment import Deployment, Part
+from nexus_tools.contracts.events import event_filter
+from nexus_tools.contracts.move_bindings.permit import PermitGranted
+from nexus_tools.contracts.move_bindings.workflows.dag_registry import DagRegistryCreated
+from nexus_tools.sui.client import SuiClient, past_events
+
+
+async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
+    """The deployment with the newest versions that are published."""
+    for part in Part:
+        if part is Part.TOOLS or deployment.workflows_id is not None:
+            versions = await client.package_versions(deployment.part(part).original_id)
+            deployment = deployment.at(versions[-1], part)
+    return deployment
+
+
+async def find_workflows(client: SuiClient, deployment: Deployment) -> Deployment:
+    """The deployment with the package of workflows to which the admin granted a permit last.
+
+    The same if there is none. Raises as `past_events`.
+    """
+    kinds = event_filter(deployment, PermitGranted)
+    async for record in past_events(client, kinds):
+        created = await client.transaction(record.transaction_digest)
+        for event in created.events if created else ():
+            if event.type.name != DagRegistryCreated.__name__:
+                continue
+            value = await client.object(event.type.address)
+            published = value and await client.transaction(value.previous_transaction)
+            if created is not None and published:
+                deployment = deployment.with_workflows(published, created)
+    return deployment

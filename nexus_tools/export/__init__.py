@@ -1,0 +1,5 @@
+"""Exports of registered tools as definitions that other systems read."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

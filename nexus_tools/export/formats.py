@@ -1,0 +1,189 @@
+"""The formats: from definitions to the document that another system reads.
+
+Sources: the API references of OpenAI (`tools` of both APIs, function calling, structured outputs)
+and of Anthropic (`tools` of the Messages API, and what it refuses: a union at the top of a schema,
+names of properties that are not `[a-zA-Z0-9_.-]{1,64}`); the Model Context Protocol, 2026-07-28 and
+2025-11-25, `Tool`: both schemas have the type `object` at their root.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from nexus_tools.export.exported import (
+    Arguments,
+    Export,
+    ExportedTool,
+    Lendable,
+    as_arguments,
+    completed,
+)
+from nexus_tools.export.gemini import gemini_tool
+from nexus_tools.export.names import export_names
+from nexus_tools.export.openapi import openapi
+from nexus_tools.export.safe_text import split_displayable
+from nexus_tools.export.strict import NotStrictError, strict_arguments
+from nexus_tools.tool import ANNOTATIONS, ToolDefinition, ToolFqn, annotations_of
+
+Names = dict[ToolFqn, str]
+
+
+def export_tools(
+    definitions: Sequence[ToolDefinition], system: str, *, strict: bool = False
+) -> Export:
+    """The document of `system`, one of `FORMATS`; tools stand in the order of their FQNs.
+
+    `strict` is for OpenAI's formats, others take no notice of it.
+    """
+    ordered = sorted({each.fqn: each for each in definitions}.values(), key=lambda each: each.fqn)
+    shown, skipped = split_displayable(ordered)
+    names = export_names((each.fqn for each in shown), system)
+    export = FORMATS[system](shown, names, strict)
+    return replace(export, skipped=(*skipped, *export.skipped))
+
+
+def _chat(definitions: Sequence[ToolDefinition], names: Names, strict: bool) -> Export:
+    return _listed([chat_tool(each, names[each.fqn], strict=strict) for each in definitions])
+
+
+def _responses(definitions: Sequence[ToolDefinition], names: Names, strict: bool) -> Export:
+    return _listed([response_tool(each, names[each.fqn], strict=strict) for each in definitions])
+
+
+def _anthropic(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
+    return _listed([anthropic_tool(each, names[each.fqn]) for each in definitions])
+
+
+def _gemini(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
+    """Return one entry of `tools` in a request, which has all function declarations."""
+    tools = tuple(gemini_tool(each, names[each.fqn]) for each in definitions)
+    return Export({"functionDeclarations": [tool.document for tool in tools]}, tools)
+
+
+def _mcp(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
+    tools = [mcp_tool(each, names[each.fqn]) for each in definitions]
+    return Export({"tools": [tool.document for tool in tools]}, tuple(tools))
+
+
+def _openapi(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
+    return openapi(definitions, names)
+
+
+def _listed(tools: list[ExportedTool]) -> Export:
+    """The array that goes into a request as `tools`."""
+    return Export([tool.document for tool in tools], tuple(tools))
+
+
+# --- OpenAI: nested for Chat Completions, flat for the Responses API
+
+MAX_DESCRIPTION = 1_024
+
+_REFUSED_BY_OPENAI = frozenset(("oneOf", "anyOf", "allOf", "enum", "const", "not"))
+
+
+def chat_tool(definition: ToolDefinition, name: str, *, strict: bool = False) -> ExportedTool:
+    """The tool for Chat Completions; see `response_tool`."""
+    flat = response_tool(definition, name, strict=strict)
+    function = {key: value for key, value in flat.document.items() if key != "type"}
+    if not function["strict"]:
+        del function["strict"]  # the default here, and unknown to others who speak this API
+    document = {"type": "function", "function": function}
+    return ExportedTool(definition, name, document, flat.arguments, flat.warning)
+
+
+def response_tool(definition: ToolDefinition, name: str, *, strict: bool = False) -> ExportedTool:
+    """The tool for the Responses API.
+
+    With `strict` its schema is the strict copy if there can be one, else a warning says why not.
+    """
+    arguments, warning = as_arguments(definition.input_schema, refused=_REFUSED_BY_OPENAI), ""
+    if strict:
+        arguments, warning = _strict(definition, arguments)
+    is_strict = arguments.unfilled is not None
+    document: dict[str, Any] = {
+        "type": "function",
+        "name": name,
+        "description": _described(definition),
+        "parameters": arguments.schema if is_strict else completed(arguments.schema),
+        # The Responses API is strict unless it is told not to be.
+        "strict": is_strict,
+    }
+    return ExportedTool(definition, name, document, arguments, warning)
+
+
+def _strict(definition: ToolDefinition, arguments: Arguments) -> tuple[Arguments, str]:
+    try:
+        return strict_arguments(arguments), ""
+    except NotStrictError as error:
+        return arguments, f"{definition.fqn} cannot be strict: {error}"
+
+
+def _described(definition: ToolDefinition) -> str:
+    text = definition.description or str(definition.fqn)
+    return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"
+
+
+# --- Anthropic
+
+_REFUSED_BY_ANTHROPIC = frozenset(("oneOf", "anyOf", "allOf"))
+_LONGEST_PROPERTY = 64
+
+
+def anthropic_tool(definition: ToolDefinition, name: str) -> ExportedTool:
+    """The tool for the Messages API."""
+    arguments = as_arguments(
+        definition.input_schema, refused=_REFUSED_BY_ANTHROPIC, longest_name=_LONGEST_PROPERTY
+    )
+    document = {
+        "name": name,
+        "description": definition.description or str(definition.fqn),
+        "input_schema": arguments.schema,
+    }
+    return ExportedTool(definition, name, document, arguments)
+
+
+# --- MCP, as our MCP server lists tools
+
+
+def mcp_tool(definition: ToolDefinition, name: str) -> ExportedTool:
+    """The tool as `mcp_document` has it."""
+    document = mcp_document(definition, name)
+    return ExportedTool(definition, name, document, Arguments(document["inputSchema"]))
+
+
+def mcp_document(lent: Lendable, name: str) -> dict[str, Any]:
+    """What is lent as an entry of `tools/list`; `_meta` keeps what the name cannot say."""
+    annotations = annotations_of(lent.input_schema)
+    schema = {key: value for key, value in lent.input_schema.items() if key != ANNOTATIONS}
+    title = annotations.get("title")
+    return {
+        "name": name,
+        "title": f"{title} ({lent.fqn})" if title else str(lent.fqn),
+        "description": lent.description,
+        # There are clients that take `properties` and `items` for granted.
+        "inputSchema": completed(_of_type_object(schema)),
+        "outputSchema": _of_type_object(lent.output_schema),
+        **({"annotations": annotations} if annotations else {}),
+        "_meta": {
+            "nexus/fqn": str(lent.fqn),
+            "nexus/type": str(lent.type),
+            "nexus/timeout_ms": lent.timeout_ms,
+        },
+    }
+
+
+def _of_type_object(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with the type that it has, spelled out."""
+    return {"type": "object", **schema}
+
+
+# --- All of them
+
+FORMATS: dict[str, Callable[[Sequence[ToolDefinition], Names, Any], Export]] = {
+    "openai": _chat,
+    "openai-responses": _responses,
+    "anthropic": _anthropic,
+    "mcp": _mcp,
+    "gemini": _gemini,
+    "openapi": _openapi,
+}

@@ -1,0 +1,209 @@
+"""Function declarations for Gemini, whose `parameters` are a subset of OpenAPI 3.0 schemas.
+
+Sources: the API references of `FunctionDeclaration` and `Schema` (Gemini API and Vertex AI), and
+what the service refuses: an object without properties, an array without items, a schema without a
+type, an enum of other values than texts, a format of texts other than `enum` and `date-time`, an
+`anyOf` beside other fields, and keywords that `Schema` does not have.
+"""
+
+import json
+import re
+from typing import Any
+
+from nexus_tools.export.exported import ExportedTool, as_arguments
+from nexus_tools.export.requirements import unmet_demand
+from nexus_tools.tool import SchemaDocument, ToolDefinition, pointer_of
+
+Schema = dict[str, Any]
+
+_PROPERTY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
+_ANNOTATIONS = ("title", "description")
+_LIMITS = {
+    "string": ("minLength", "maxLength", "pattern"),
+    "number": ("minimum", "maximum"),
+    "integer": ("minimum", "maximum"),
+    "array": ("minItems", "maxItems"),
+    "object": (),
+    "boolean": (),
+}
+_TYPES: dict[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
+_UNIONS = ("$ref", "$dynamicRef", "anyOf", "oneOf", "allOf")
+_DEMANDS = (
+    "properties",
+    "required",
+    "dependentRequired",
+    "dependentSchemas",
+    "minProperties",
+    "if",
+)
+_MAX_VALUES = 100
+_MAX_SUBSCHEMAS = 2_000
+
+
+class NotExpressibleError(Exception):
+    """`Schema` cannot say it; the message says where, and what."""
+
+
+def gemini_tool(definition: ToolDefinition, name: str) -> ExportedTool:
+    """Return the function declaration of a tool.
+
+    Where the subset cannot say what the tool takes, the declaration has `parametersJsonSchema`,
+    and a warning says why. A tool that takes nothing has neither.
+    """
+    arguments = as_arguments(definition.input_schema, refused=frozenset(_UNIONS))
+    document: dict[str, Any] = {
+        "name": name,
+        "description": definition.description or str(definition.fqn),
+    }
+    warning = ""
+    try:
+        parameters = _Subset(arguments.schema).parameters()
+        if parameters["properties"]:
+            document["parameters"] = parameters
+    except NotExpressibleError as error:
+        document["parametersJsonSchema"] = arguments.schema
+        warning = (
+            f"{definition.fqn} has parametersJsonSchema, which older models and clients do not"
+            f" read: {error}"
+        )
+    return ExportedTool(definition, name, document, arguments, warning)
+
+
+class _Subset:
+    """One schema in the subset; what is left out only allows more.
+
+    A reference is replaced by a copy of its target, so the result can be far larger than the
+    schema: it has a limited number of subschemas.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._document = SchemaDocument.parse(schema)
+        self._count = 0
+
+    def parameters(self) -> Schema:
+        """Return the schema of all arguments; its `properties` are empty if there are none."""
+        root = self._document.root
+        return self._object({"properties": {}, **root}, "") | {"type": "object"}
+
+    def _converted(self, schema: Schema | bool, place: str, within: frozenset[str]) -> Schema:
+        self._count += 1
+        if self._count > _MAX_SUBSCHEMAS:
+            raise _no(place, f"it has more than {_MAX_SUBSCHEMAS} subschemas without references")
+        if isinstance(schema, bool):
+            raise _no(place, "it allows any value" if schema else "it allows no value")
+        unions = [key for key in _UNIONS if key in schema]
+        beside = [key for key in _DEMANDS if unions and key in schema]
+        if len(unions) > 1 or beside:
+            raise _no(place, f"it has {' and '.join([*unions, *beside][:2])} together")
+        copy = {key: schema[key] for key in _ANNOTATIONS if key in schema}
+        if unions:
+            return self._union(schema, unions[0], copy, place, within)
+        types = _types(schema, place)
+        branches = [
+            copy | self._typed(schema, kind, place, within) for kind in types if kind != "null"
+        ]
+        return _joined(branches, nullable="null" in types, place=place)
+
+    def _union(
+        self, schema: Schema, keyword: str, copy: Schema, place: str, within: frozenset[str]
+    ) -> Schema:
+        if keyword in ("$ref", "$dynamicRef"):
+            [target] = self._document.references(schema)
+            if target in within:
+                raise _no(place, "it contains itself")
+            found = self._document.subschemas[target]
+            return self._converted(found, target, within | {target}) | copy
+        members = schema[keyword]
+        if keyword == "allOf" and len(members) > 1:
+            raise _no(place, "it has allOf")
+        branches, nullable = [], False
+        for index, member in enumerate(members):
+            if isinstance(member, dict) and _is_null(member):
+                nullable = True
+            else:
+                at = f"{place}/{keyword}/{index}"
+                branches.append(copy | self._converted(member, at, within))
+        flat = [inner for branch in branches for inner in branch.get("anyOf", (branch,))]
+        return _joined(flat, nullable=nullable, place=place)
+
+    def _typed(self, schema: Schema, kind: str, place: str, within: frozenset[str]) -> Schema:
+        copy: Schema = {"type": kind}
+        copy |= {key: schema[key] for key in _LIMITS[kind] if key in schema}
+        if kind == "object":
+            copy |= self._object(schema, place, within)
+            if not copy["properties"]:
+                raise _no(place, "it is an object without properties")
+        if kind == "array":
+            if "items" not in schema or "prefixItems" in schema:
+                raise _no(place, "its items are not all described alike")
+            copy["items"] = self._converted(schema["items"], f"{place}/items", within)
+        return copy | _values(schema, kind)
+
+    def _object(self, schema: Schema, place: str, within: frozenset[str] = frozenset()) -> Schema:
+        properties = schema.get("properties", {})
+        others = schema.get("additionalProperties")
+        if isinstance(others, dict) or "patternProperties" in schema:
+            raise _no(place, "its properties have any names")
+        wrong = [name for name in properties if not _PROPERTY.fullmatch(name)]
+        if wrong:
+            raise _no(place, f"{wrong[0][:80]!r} is not a name that Gemini takes")
+        unmet = unmet_demand(schema, set(properties))
+        if unmet:
+            raise _no(place, unmet)
+        copies = {
+            name: self._converted(inner, f"{place}/properties{pointer_of((name,))}", within)
+            for name, inner in properties.items()
+        }
+        required = [name for name in schema.get("required", ()) if name in copies]
+        return {"properties": copies} | ({"required": required} if required else {})
+
+
+def _types(schema: Schema, place: str) -> list[str]:
+    found = schema.get("type", [])
+    if found:
+        return [found] if isinstance(found, str) else list(found)
+    values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())]
+    kinds = ["null" if value is None else _TYPES[type(value)] for value in values]
+    if not kinds and "properties" in schema:
+        kinds = ["object"]
+    if not kinds:
+        raise _no(place, "it has no type")
+    return list(dict.fromkeys(kinds))
+
+
+def _is_null(schema: Schema) -> bool:
+    return schema.get("type") == "null" or schema.get("const", "") is None
+
+
+def _values(schema: Schema, kind: str) -> Schema:
+    """Return the `enum` of texts; the values of other types stand in the description."""
+    given = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
+    kinds = ("integer", "number") if kind == "number" else (kind,)
+    values = [value for value in given if value is not None and _TYPES[type(value)] in kinds]
+    if not values:
+        has_format = kind == "string" and schema.get("format") == "date-time"
+        return {"format": "date-time"} if has_format else {}
+    if kind == "string" and all(values):
+        return {"format": "enum", "enum": values}
+    listed = f"One of: {', '.join(map(json.dumps, values[:_MAX_VALUES]))}."
+    return {"description": " ".join(filter(None, [schema.get("description", ""), listed]))}
+
+
+def _joined(branches: list[Schema], *, nullable: bool, place: str) -> Schema:
+    if not branches:
+        raise _no(place, "it allows null alone")
+    if nullable:
+        branches = [branch | {"nullable": True} for branch in branches]
+    # No other field may stand beside `anyOf`: title and description are in each branch.
+    return branches[0] if len(branches) == 1 else {"anyOf": branches}
+
+
+def _no(place: str, what: str) -> NotExpressibleError:
+    return NotExpressibleError(f"{place or 'at its root'}: {what}")

@@ -1,0 +1,247 @@
+"""The parts of a Leader and how they are put together."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
+
+from nexus_tools.http.address_guard import AddressGuard
+from nexus_tools.http.guarded_client import Resolve, SystemResolver, guarded_client
+from nexus_tools.leader.chain.chain import Chain
+from nexus_tools.leader.chain.clock import ChainClock
+from nexus_tools.leader.chain.workflow_cache import CarriedWorkflows
+from nexus_tools.leader.closing.closer import Closer
+from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts
+from nexus_tools.leader.closing.transaction_sender import TransactionSender
+from nexus_tools.leader.closing.workers import Workers
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.dispatch.file_descriptors import allowed_calls
+from nexus_tools.leader.dispatch.http_storage import http_storage
+from nexus_tools.leader.dispatch.invoker import Invoker
+from nexus_tools.leader.dispatch.meta_check import MetaCheck
+from nexus_tools.leader.dispatch.remote_values import Fetch, RemoteValues
+from nexus_tools.leader.dispatch.request_signing import SignedTraffic
+from nexus_tools.leader.dispatch.tool_call import ToolCalls
+from nexus_tools.leader.dispatch.validation_turns import CheckTurns
+from nexus_tools.leader.dispatcher import Carrier
+from nexus_tools.leader.executions.attempts import Attempts
+from nexus_tools.leader.executions.author_accounts import ToolAccounts
+from nexus_tools.leader.executions.execution_reader import ExecutionReader
+from nexus_tools.leader.executions.execution_runner import Executions
+from nexus_tools.leader.executions.on_chain_calls import OnChainCalls
+from nexus_tools.leader.executions.step_executor import Steps
+from nexus_tools.leader.executions.timed_calls import WaitingCalls
+from nexus_tools.leader.intake.closure_log import ClosedInvocations
+from nexus_tools.leader.intake.event_page import EventPage
+from nexus_tools.leader.intake.watcher import Watcher
+from nexus_tools.leader.journal.journal import Journal
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.schedules.schedule_runner import Schedules
+from nexus_tools.leader.schedules.triggers import Triggers
+from nexus_tools.leader.workload import Workload
+from nexus_tools.registry import FunctionReader, RunResolver
+from nexus_tools.tool import outcome_bytes
+
+_ALL_NETWORKS = (IPv4Network("0.0.0.0/0"), IPv6Network("::/0"))
+_STORAGE_CONNECTIONS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What there is before a Leader meets its node."""
+
+    config: LeaderConfig
+    chain: Chain
+    workers: Workers
+    clock: ChainClock
+    metrics: LeaderMetrics
+    traffic: SignedTraffic
+    resolve: Resolve | None
+    storages: Mapping[str, Fetch]
+    accounts: ExecutionAccounts
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What works once it has."""
+
+    group: asyncio.TaskGroup
+    journal: Journal
+    closer: Closer
+    workload: Workload
+    executions: Executions
+    schedules: Schedules
+    watcher: Watcher
+
+
+async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
+    """Every part, none of which has started; `stack` ends them."""
+    config, metrics = basis.config, basis.metrics
+    journal = await Journal.open(config.journal, _identity(basis.chain))
+    stack.push_async_callback(journal.close)
+    closer = Closer(
+        config,
+        basis.chain,
+        workers=basis.workers,
+        journal=journal,
+        clock=basis.clock,
+        metrics=metrics,
+        accounts=basis.accounts,
+    )
+    workflows = CarriedWorkflows(basis.chain)
+    calls = await _calls(basis, stack, journal, workflows)
+    carrier = _carrier(basis, journal, closer, calls)
+    group = await stack.enter_async_context(asyncio.TaskGroup())
+    closed = ClosedInvocations(metrics, basis.clock.now_ms, lines=config.closed_lines)
+    stack.callback(closed.end)
+    workload = Workload(
+        group,
+        carrier,
+        closer.queue,
+        closed=closed,
+        metrics=metrics,
+        capacity=config.max_pending,
+    )
+    executions = _executions(basis, group, journal, workflows, calls)
+    triggers = Triggers(
+        basis.chain,
+        workflows,
+        basis.workers,
+        TransactionSender(basis.chain.client, config.trouble_pause_ms),
+        metrics,
+    )
+    schedules = Schedules(config, group, basis.chain, triggers, clock=basis.clock, metrics=metrics)
+
+    async def hand_on(page: EventPage) -> None:
+        workload.drop(page.closed)
+        executions.observe(page)
+        schedules.observe(page)
+        await workload.take(page.assigned)
+
+    watcher = Watcher(
+        config,
+        basis.chain,
+        journal=journal,
+        clock=basis.clock,
+        metrics=metrics,
+        hand_on=hand_on,
+    )
+    return Parts(group, journal, closer, workload, executions, schedules, watcher)
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """What calls tools."""
+
+    attempts: Attempts
+    tool_calls: ToolCalls
+    on_chain_calls: OnChainCalls
+    invoker: Invoker
+
+
+async def _calls(
+    basis: Basis, stack: AsyncExitStack, journal: Journal, workflows: CarriedWorkflows
+) -> _Calls:
+    config, chain = basis.config, basis.chain
+    guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
+    resolve = basis.resolve
+    if resolve is None:
+        resolve = system = SystemResolver()
+        stack.callback(system.close)
+    connections = 2 * allowed_calls(config.max_concurrent)
+    client = guarded_client(guard, resolve, max_connections=connections)
+    await stack.enter_async_context(client)
+    lifetime = config.meta_lifetime_ms / 1000
+    now = asyncio.get_running_loop().time
+    meta = MetaCheck(client, lifetime, now) if config.check_meta else None
+    turns = CheckTurns()
+    basics = config, client, outcome_bytes, basis.metrics
+    invoker = Invoker(*basics, traffic=basis.traffic, turns=turns)
+    storages = await _storages(basis, stack, resolve)
+    values = RemoteValues(storages, config, basis.metrics)
+    tool_calls = ToolCalls(
+        *(guard, config.max_request_bytes, meta, invoker.lanes, values),
+        turns=turns,
+        is_signing=basis.traffic.identity is not None,
+    )
+    attempts = Attempts(chain, workflows, RunResolver(chain.client, chain.deployment))
+    trusted = chain.deployment.original_id
+    authors = ToolAccounts(journal, basis.clock, config.max_unpaid_tool_mist, trusted)
+    await authors.load()
+    on_chain_calls = OnChainCalls(
+        chain,
+        attempts,
+        FunctionReader(chain.objects, chain.deployment),
+        workers=basis.workers,
+        sender=TransactionSender(chain.client, config.trouble_pause_ms),
+        metrics=basis.metrics,
+        accounts=basis.accounts,
+        authors=authors,
+    )
+    return _Calls(attempts, tool_calls, on_chain_calls, invoker)
+
+
+async def _storages(basis: Basis, stack: AsyncExitStack, resolve: Resolve) -> Mapping[str, Fetch]:
+    """Those that are plugged in, and those of the configuration, whose hosts are the operator's."""
+    urls = basis.config.storages
+    if not urls:
+        return basis.storages
+    guard = AddressGuard(_ALL_NETWORKS, http=True)
+    client = guarded_client(guard, resolve, max_connections=_STORAGE_CONNECTIONS)
+    await stack.enter_async_context(client)
+    return {name: http_storage(client, url) for name, url in urls.items()} | {**basis.storages}
+
+
+def _carrier(basis: Basis, journal: Journal, closer: Closer, calls: _Calls) -> Carrier:
+    return Carrier(
+        basis.config,
+        basis.chain,
+        journal=journal,
+        clock=basis.clock,
+        workers=basis.workers,
+        attempts=calls.attempts,
+        on_chain_calls=calls.on_chain_calls,
+        tool_calls=calls.tool_calls,
+        invoker=calls.invoker,
+        queue=closer.queue,
+        metrics=basis.metrics,
+        accounts=basis.accounts,
+    )
+
+
+def _executions(
+    basis: Basis,
+    group: asyncio.TaskGroup,
+    journal: Journal,
+    workflows: CarriedWorkflows,
+    calls: _Calls,
+) -> Executions:
+    chain, clock = basis.chain, basis.clock
+    reader = ExecutionReader(chain, workflows)
+    steps = Steps(
+        chain,
+        workflows,
+        reader,
+        WaitingCalls(chain, calls.attempts, calls.tool_calls, calls.on_chain_calls, clock),
+        workers=basis.workers,
+        sender=TransactionSender(chain.client, basis.config.trouble_pause_ms),
+        clock=clock,
+        metrics=basis.metrics,
+        accounts=basis.accounts,
+    )
+    return Executions(
+        basis.config,
+        group,
+        reader,
+        steps,
+        journal=journal,
+        clock=clock,
+        metrics=basis.metrics,
+        leader=chain.leader,
+    )
+
+
+def _identity(chain: Chain) -> str:
+    deployment = chain.deployment
+    return " ".join(map(str, (deployment.chain_id, deployment.original_id, chain.leader)))

@@ -1,0 +1,1 @@
+"""Closing of invocations: batches, workers, and their money. Begin with `closer.py`."""

@@ -1,0 +1,185 @@
+"""Accounts of executions and of their owners: fees paid to this leader, less gas spent on them.
+
+Anyone can begin an execution and name any leader. The leader pays first: a request costs gas, and
+the fee comes when the invocation is closed. So an execution may owe the leader a little, and more
+for each open invocation whose fee is still to come. All executions of an owner together may owe as
+much, because one transaction can begin many of them.
+
+Accounts are in memory. A restart resets them.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from nexus_tools.contracts import Deployment, parse_event
+from nexus_tools.contracts.move_bindings.invocation import Invocation, InvocationRequested
+from nexus_tools.leader.closing.workers import Worker
+from nexus_tools.sui.client import Executed, Simulated
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.type_tag import SUI
+
+# The gas units that requesting one of many invocations takes; its fee pays them later.
+_UNITS_PER_OPEN = 250
+# The same for one that is requested alone. The owner of its execution pays more than that for its
+# failure, so an owner may have any number of them open.
+_UNITS_PER_OPEN_OF_OWNER = 1_250
+# To fail an attempt with a transaction of its own, storage included.
+_UNITS_PER_FAILURE = 1_150
+_MOST_ACCOUNTS = 65_536
+
+
+@dataclass(slots=True)
+class _Account:
+    balance_mist: int = 0
+    open: int = 0
+
+
+class _Accounts(OrderedDict[Address, _Account]):
+    """The accounts that were used last."""
+
+    def of(self, holder: Address) -> _Account:
+        """Return the account of a holder, a new one if it has none."""
+        account = self.setdefault(holder, _Account())
+        self.move_to_end(holder)
+        if len(self) > _MOST_ACCOUNTS:
+            self.popitem(last=False)
+        return account
+
+
+class ExecutionAccounts:
+    """Decides whether an execution may cost more than it pays.
+
+    `max_unpaid_units` are the gas units that an execution may owe, and that all executions of an
+    owner may owe together. `price` returns the current gas price.
+    """
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        leader: Address,
+        max_unpaid_units: int,
+        price: Callable[[], int],
+    ) -> None:
+        self._deployment = deployment
+        self._leader = leader
+        self._max_unpaid_units = max_unpaid_units
+        self._price = price
+        self._executions = _Accounts()
+        self._owners = _Accounts()
+        self._owner_of: OrderedDict[Address, Address] = OrderedDict()
+        self._open: dict[Address, Address] = {}
+
+    def learn_owner(self, execution: Address, owner: Address) -> None:
+        """Have the owner of an execution owe what the execution owes."""
+        self._owner_of[execution] = owner
+        self._owner_of.move_to_end(execution)
+        if len(self._owner_of) > _MOST_ACCOUNTS:
+            self._owner_of.popitem(last=False)
+
+    def covers(self, execution: Address, worker: Worker, simulated: Simulated) -> bool:
+        """Return whether a transaction pays for itself, or the execution may owe its cost."""
+        requested = sum(1 for _ in self._requested(simulated))
+        return self.allows(execution, margin_mist(worker, simulated), requested)
+
+    def allows(self, execution: Address, margin_mist: int, requested: int = 0) -> bool:
+        """Return whether an execution may change its account by so much.
+
+        `requested` is the number of invocations that the change requests from this leader.
+        """
+        return margin_mist >= 0 or self.room_mist(execution, requested) + margin_mist >= 0
+
+    def room_mist(self, execution: Address, requested: int = 0) -> int:
+        """Return what an execution may cost now beyond what it pays for that."""
+        own, *owners = self._accounts_of(execution)
+        rooms = [self._room_mist(own, requested, _UNITS_PER_OPEN)]
+        rooms += [self._room_mist(each, requested, _UNITS_PER_OPEN_OF_OWNER) for each in owners]
+        return min(rooms)
+
+    def _room_mist(self, account: _Account, requested: int, units_per_open: int) -> int:
+        units = self._max_unpaid_units + (account.open + requested) * units_per_open
+        return account.balance_mist + units * self._price()
+
+    def has_earned(self, execution: Address, margin_mist: int) -> bool:
+        """Return whether fees that its owner has paid cover a change, without credit."""
+        *_, account = self._accounts_of(execution)
+        return account.balance_mist + margin_mist >= 0
+
+    @contextmanager
+    def reserve(
+        self, execution: Address | None, worker: Worker, simulated: Simulated | None
+    ) -> Iterator[None]:
+        """Count what a simulation shows until its transaction is noted.
+
+        Transactions that are sent at the same time cannot use the same credit.
+        """
+        lost_mist = requested = 0
+        accounts: list[_Account] = []
+        if execution is not None and simulated is not None:
+            accounts = self._accounts_of(execution)
+            lost_mist = max(0, -margin_mist(worker, simulated))
+            requested = sum(1 for _ in self._requested(simulated))
+        for account in accounts:
+            account.balance_mist -= lost_mist
+            account.open += requested
+        try:
+            yield
+        finally:
+            for account in accounts:
+                account.balance_mist += lost_mist
+                account.open -= requested
+
+    def allows_failure(self, invocation: Invocation) -> bool:
+        """Return whether this leader may fail an invocation: not every attempt pays for that."""
+        attempt = invocation.attempt
+        cost_mist = _UNITS_PER_FAILURE * self._price() - invocation.fail_fee_mist
+        return attempt is None or self.allows(attempt.execution, -cost_mist)
+
+    def note(
+        self, executions: Sequence[Address | None], worker: Worker, executed: Executed
+    ) -> None:
+        """Add the gain or loss of a transaction to the accounts, an equal part to each.
+
+        A part is nobody's where there is no execution.
+        """
+        for execution in executions:
+            if execution is not None:
+                part = margin_mist(worker, executed) // len(executions)
+                for account in self._accounts_of(execution):
+                    account.balance_mist += part
+        for event in self._requested(executed):
+            assert event.attempt is not None
+            self._open[event.invocation] = event.attempt.execution
+            for account in self._accounts_of(event.attempt.execution):
+                account.open += 1
+
+    def closed(self, invocation: Address) -> None:
+        """Expect no fee for an invocation any more."""
+        execution = self._open.pop(invocation, None)
+        if execution is not None:
+            for account in self._accounts_of(execution):
+                account.open = max(0, account.open - 1)
+
+    def _accounts_of(self, execution: Address) -> list[_Account]:
+        """Return the account of an execution, and that of its owner if it is known."""
+        owner = self._owner_of.get(execution)
+        own = self._executions.of(execution)
+        return [own] if owner is None else [own, self._owners.of(owner)]
+
+    def _requested(self, result: Executed | Simulated) -> Iterable[InvocationRequested]:
+        """The attempts that it requests of which this leader is sure to get the fee."""
+        for each in result.events:
+            event = parse_event(self._deployment, each)
+            if (
+                isinstance(event, InvocationRequested)
+                and event.attempt is not None
+                and not event.is_for_anyone
+                and event.leaders[:1] == (self._leader,)
+            ):
+                yield event
+
+
+def margin_mist(worker: Worker, result: Executed | Simulated) -> int:
+    """Return what a transaction brings a worker, less its gas."""
+    return result.effects.address_balance_change(worker.address, SUI)

@@ -1,0 +1,68 @@
+"""Sends a signed transaction until it is known what became of it."""
+
+import asyncio
+from dataclasses import dataclass
+
+from nexus_tools.errors import NexusError, UnreachableError
+from nexus_tools.sui.client import Executed, SuiClient, execute_transaction
+from nexus_tools.sui.support.logs import get_logger
+from nexus_tools.sui.types.digest import Digest
+
+_log = get_logger("nexus_tools.leader")
+
+
+@dataclass(frozen=True, slots=True)
+class SignedTransaction:
+    """A transaction as it is sent: the same bytes have the same effects, however often."""
+
+    digest: Digest
+    data: bytes
+    signature: bytes
+
+
+class TransactionSender:
+    """Sends the same bytes, and looks them up by their digest, as often as it takes."""
+
+    def __init__(self, client: SuiClient, pause_ms: int) -> None:
+        self._client = client
+        self._pause = pause_ms / 1000
+        self.trouble = ""
+
+    async def send(self, transaction: SignedTransaction) -> Executed:
+        """What the chain did. Raises the node's refusal if it has not executed it either.
+
+        Whether the network forgets it or executes it after all, nothing that it names is lost: it
+        ends with its epochs, and names nothing that the worker owns.
+        """
+        connection = self._client.connection
+        while True:
+            try:
+                executed = await execute_transaction(
+                    connection, transaction.data, transaction.signature
+                )
+            except UnreachableError as error:
+                await self._wait(transaction, error)
+                continue
+            except NexusError as refusal:
+                _log.warning("refused", digest=str(transaction.digest), error=refusal.message)
+                found = await self._look_up(transaction)
+                if found is None:
+                    raise
+                executed = found
+            self.trouble = ""
+            return executed
+
+    async def _look_up(self, transaction: SignedTransaction) -> Executed | None:
+        while True:
+            try:
+                executed = await self._client.transaction(transaction.digest)
+            except UnreachableError as error:
+                await self._wait(transaction, error)
+            else:
+                self.trouble = ""
+                return executed
+
+    async def _wait(self, transaction: SignedTransaction, error: UnreachableError) -> None:
+        self.trouble = error.message
+        _log.debug("node_away", digest=str(transaction.digest), error=error.message)
+        await asyncio.sleep(self._pause)

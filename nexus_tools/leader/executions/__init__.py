@@ -1,0 +1,1 @@
+"""Steps of workflow executions, and on-chain tools. Begin with `executions.py`."""

@@ -1,0 +1,161 @@
+"""The account of each author of on-chain tools: what calls have paid this leader, less their gas.
+
+A function can work in the simulation and fail in the transaction. The leader then loses the gas,
+and the author decides how often. So calls run side by side only as far as their author covers the
+gas of all of them: by what earlier calls have paid, and by an amount that every author may owe.
+What an author owes is never forgotten.
+
+An author is known by two objects, each of which has an account: the name of the tool, which all of
+its versions share, and the Move package that defines its witness. A new author needs both anew.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from nexus_tools.leader.chain.chain import FoundTool
+from nexus_tools.leader.chain.clock import ChainClock
+from nexus_tools.leader.journal.journal import Journal, ToolAccount
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.type_tag import parse_struct_tag
+from nexus_tools.tool import MoveFunction
+
+_DAY_MS = 24 * 60 * 60 * 1000
+
+Author = tuple[Address, Address]
+"""The name of a tool, and the package that defines its witness."""
+
+
+def author_of(tool: FoundTool, function: MoveFunction) -> Author:
+    """Return the author of a tool with this function."""
+    return tool.tool.name, parse_struct_tag(function.witness).address
+
+
+@dataclass(slots=True)
+class _Account:
+    """`at_risk_mist` is the sum of the gas budgets that are in flight."""
+
+    balance_mist: int = 0
+    refused_until_ms: int = 0
+    at_risk_mist: int = 0
+
+
+class ToolAccounts:
+    """Decides whether the functions of an author may be called, and when.
+
+    `max_unpaid_mist` is the gas that an author may owe. `trusted` is the package of nexus_tools,
+    whose own tools have no account: their functions cannot cheat, and an attacker who makes them
+    fail would stop all waits.
+    """
+
+    def __init__(
+        self, journal: Journal, clock: ChainClock, max_unpaid_mist: int, trusted: Address
+    ) -> None:
+        self._trusted = trusted
+        self._journal = journal
+        self._clock = clock
+        self._max_unpaid_mist = max_unpaid_mist
+        self._accounts: defaultdict[Address, _Account] = defaultdict(_Account)
+        self._changed = asyncio.Condition()
+
+    async def load(self) -> None:
+        """Read from the journal what earlier runs of this leader have noted."""
+        for key, known in (await self._journal.tool_accounts()).items():
+            self._accounts[key] = _Account(known.balance_mist, known.refused_until_ms)
+
+    def trusts(self, author: Author) -> bool:
+        """Return whether the tools of an author need no account."""
+        return author[1] == self._trusted
+
+    def refusal(self, author: Author, budget_mist: int = 0) -> str | None:
+        """Return why a call with this gas budget is refused, whatever else is in flight."""
+        for account in self._of(author):
+            if self._clock.now_ms() < account.refused_until_ms:
+                return "this leader lost gas to the tool's author, and does not call it for a day"
+            if account.balance_mist + self._max_unpaid_mist < max(1, budget_mist):
+                return (
+                    f"a call may cost {budget_mist} MIST of gas, and this leader risks"
+                    f" {max(0, account.balance_mist + self._max_unpaid_mist)} for the tool's author"
+                )
+        return None
+
+    @asynccontextmanager
+    async def reservation(self, author: Author) -> AsyncIterator["Reservation"]:
+        """Yield a reservation for one call, which ends with the context."""
+        reservation = Reservation(self, author)
+        try:
+            yield reservation
+        finally:
+            await self.reserve(reservation, 0)
+
+    def has_room(self, author: Author, more_mist: int) -> bool:
+        """Return whether another amount may be at risk, besides what is in flight."""
+        return all(
+            account.balance_mist + self._max_unpaid_mist - account.at_risk_mist >= more_mist
+            for account in self._of(author)
+        )
+
+    async def reserve(self, reservation: "Reservation", mist: int) -> str | None:
+        """Change a reservation as soon as there is room; or return why there will not be."""
+        async with self._changed:
+            self.risk(reservation, 0)
+            self._changed.notify_all()
+            await self._changed.wait_for(
+                lambda: (
+                    not mist
+                    or self.refusal(reservation.author, mist)
+                    or self.has_room(reservation.author, mist)
+                )
+            )
+            refusal = self.refusal(reservation.author, mist) if mist else None
+            if refusal is None:
+                self.risk(reservation, mist)
+            return refusal
+
+    def risk(self, reservation: "Reservation", mist: int) -> None:
+        """Set the amount of a reservation."""
+        for account in self._of(reservation.author):
+            account.at_risk_mist += mist - reservation.mist
+        reservation.mist = mist
+
+    async def note(self, author: Author, margin_mist: int, *, is_failure: bool = False) -> None:
+        """Add what a call has paid, less its cost; a failure has the author refused for a day.
+
+        Returns when the journal has it.
+        """
+        changed = {}
+        for key, account in zip(author, self._of(author), strict=False):
+            account.balance_mist += margin_mist
+            if is_failure:
+                account.refused_until_ms = self._clock.now_ms() + _DAY_MS
+            changed[key] = ToolAccount(account.balance_mist, account.refused_until_ms)
+        await self._journal.keep_tool_accounts(changed)
+
+    def _of(self, author: Author) -> tuple[_Account, ...]:
+        return () if self.trusts(author) else tuple(self._accounts[key] for key in author)
+
+
+@dataclass(slots=True)
+class Reservation:
+    """The gas budget of one call, at the risk of the leader."""
+
+    _accounts: ToolAccounts
+    author: Author
+    mist: int = 0
+
+    def covers(self, budget_mist: int) -> bool:
+        """Return whether a call may be sent, and reserve its budget if so."""
+        if self._accounts.refusal(self.author, budget_mist) is not None:
+            return False
+        more_mist = budget_mist - self.mist
+        if more_mist > 0:
+            if not self._accounts.has_room(self.author, more_mist):
+                return False
+            self._accounts.risk(self, budget_mist)
+        return True
+
+    async def wait(self, budget_mist: int) -> str | None:
+        """Wait until the budget is reserved, or return why the call is refused."""
+        return await self._accounts.reserve(self, budget_mist)

@@ -1,0 +1,350 @@
+"""Calls the Move functions of on-chain tools, in the transaction that closes the invocation.
+
+It is simulated first: what aborts there is a failure of the invocation, which costs the leader no
+gas. A function can turn between simulation and execution. The accounts of authors bound what the
+leader loses by that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nexus_tools.contracts import explain_abort, parse_event
+from nexus_tools.contracts.move_bindings.invocation import InvocationSettled
+from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionAdvanced
+from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
+from nexus_tools.leader.chain.chain import Chain, FoundInvocation, FoundTool
+from nexus_tools.leader.closing.closing_batch import floor_mist
+from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts, margin_mist
+from nexus_tools.leader.closing.step_costs import affordable, cost_mist
+from nexus_tools.leader.closing.transaction_sender import TransactionSender
+from nexus_tools.leader.closing.workers import Worker, Workers
+from nexus_tools.leader.dispatch.response_classifier import Declined, failure
+from nexus_tools.leader.executions.attempts import AttemptOnChain, Attempts
+from nexus_tools.leader.executions.author_accounts import Author, ToolAccounts, author_of
+from nexus_tools.leader.executions.call_failures import Blame, blame, reason_of
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.registry import (
+    AttemptOfRun,
+    ExecutionStep,
+    Foresight,
+    FunctionReader,
+    MoveFunctionCall,
+    add_advance,
+    add_function,
+    add_outcome,
+    close_call,
+    open_call,
+)
+from nexus_tools.sui.client import Executed, Simulated, simulate_transaction
+from nexus_tools.sui.support.logs import get_logger
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.effects import InputState
+from nexus_tools.sui.types.execution_status import ExecutionFailure
+from nexus_tools.sui.types.object import Immutable, Object, Shared
+from nexus_tools.sui.types.transaction import (
+    ObjectArgument,
+    OwnedObject,
+    ProgrammableTransaction,
+    SharedObject,
+)
+from nexus_tools.tool import Failure, FailureReason, ToolDefinition
+
+_log = get_logger("nexus_tools.leader")
+
+# Bounds in gas units, and in MIST of storage: what is not used is not paid.
+_UNITS = 4_000
+_UNITS_PER_SOURCE = 500
+_STORAGE_MIST = 40_000_000
+_STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
+# What is sent may take so much more than what was simulated, in percent.
+_MORE = 110
+
+
+@dataclass(slots=True)
+class _Call:
+    """One transaction: a call, and what follows from it in an execution."""
+
+    invocation: FoundInvocation
+    tool: FoundTool
+    author: Author
+    function: MoveFunctionCall
+    gas_mist: int
+    leader: SharedObject | None
+    attempt: AttemptOnChain | None
+    known: dict[Address, ObjectArgument]
+    steps: tuple[ExecutionStep, ...] = ()
+    place: int = field(default=0, init=False)
+    """The number of the command that calls the function."""
+
+    @property
+    def execution(self) -> Address | None:
+        """The execution that goes on with it."""
+        return None if self.attempt is None else self.attempt.execution.object_id
+
+    def own_mist(self, price: int) -> int:
+        """What it may cost but for the steps."""
+        sources = len(self.attempt.sources) if self.attempt else 0
+        units = _UNITS + _UNITS_PER_SOURCE * sources
+        outcome = self.invocation.invocation.max_outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
+        return units * price + _STORAGE_MIST + outcome + self.gas_mist
+
+    def build(self, chain: Chain, leader: SharedObject) -> ProgrammableTransaction:
+        """Open, call, close; then go on with the execution."""
+        builder, deployment = TransactionBuilder(), chain.deployment
+        invocation, attempt = self.invocation.invocation.id, self.attempt
+        run = None
+        if attempt is not None:
+            run = AttemptOfRun(attempt.execution.object_id, attempt.dag, attempt.sources)
+        call = open_call(builder, deployment, invocation, self.tool.tool.id, run)
+        self.place = len(builder.commands)
+        add_function(builder, call, self.function)
+        closer = None if self.leader is None else self.leader.object_id
+        close_call(builder, deployment, call, invocation, closer)
+        if attempt is not None:
+            execution = attempt.execution.object_id
+            add_advance(builder, deployment, execution, attempt.dag, invocation)
+            for step in self.steps:
+                attempt.workflow.commands.add(builder, execution, leader.object_id, step)
+        return builder.finish(self.known)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A call as it was simulated last, with what the steps that follow cost of it."""
+
+    simulated: Simulated
+    steps_mist: int
+
+    @property
+    def budget_mist(self) -> int:
+        """The most gas that the transaction may cost."""
+        used = self.simulated.cost.computation_cost + self.simulated.cost.storage_cost
+        return used * _MORE // 100
+
+
+class OnChainCalls:
+    """Calls functions in the name of the leader, or of nobody where anyone may."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        attempts: Attempts,
+        reader: FunctionReader,
+        *,
+        workers: Workers,
+        sender: TransactionSender,
+        metrics: LeaderMetrics,
+        accounts: ExecutionAccounts,
+        authors: ToolAccounts,
+    ) -> None:
+        self._chain = chain
+        self._attempts = attempts
+        self._reader = reader
+        self._workers = workers
+        self._sender = sender
+        self._metrics = metrics
+        self._accounts = accounts
+        self._authors = authors
+
+    async def call(
+        self, invocation: FoundInvocation, tool: FoundTool, definition: ToolDefinition
+    ) -> int | Failure | Declined:
+        """Close an invocation by a call; the fee in MIST, or why its function does not work.
+
+        Raises `UnreachableError`, or what keeps the workers from sending.
+        """
+        assert definition.function is not None
+        if refusal := self._authors.refusal(author_of(tool, definition.function)):
+            return Declined(failure(FailureReason.REFUSED, refusal))
+        call = await self._prepared(invocation, tool, definition)
+        return call if isinstance(call, Failure) else await self._carry_out(call)
+
+    async def fail(self, invocation: FoundInvocation, outcome: Failure) -> None:
+        """Close an invocation without a call, if this leader may."""
+        leader, known = self._workers.leader.argument, invocation.invocation.id
+        builder = TransactionBuilder()
+        builder.resolved(leader)
+        builder.resolved(invocation.argument)
+        add_outcome(builder, self._chain.deployment, known, leader.object_id, outcome)
+        kind, budget_mist = builder.finish(), floor_mist(1, self._workers.epoch.gas_price)
+        async with self._workers.paying(budget_mist) as worker:
+            draft = self._workers.draft(worker, kind, budget_mist)
+            simulated = await simulate_transaction(self._chain.client.connection, draft)
+            attempt = invocation.invocation.attempt
+            execution = None if attempt is None else attempt.execution
+            if isinstance(simulated.effects.status, ExecutionFailure):
+                return
+            if execution is None or self._accounts.covers(execution, worker, simulated):
+                sent = self._workers.sign(worker, kind, budget_mist)
+                executed = await self._sender.send(sent)
+                worker.learn(executed)
+                self._accounts.note([execution], worker, executed)
+
+    async def _carry_out(self, call: _Call) -> int | Failure:
+        """Simulate a call, alone and with the steps that follow, and send it.
+
+        A call that has to wait for others of its author is simulated again, because they may have
+        changed what it does.
+        """
+        price = self._workers.epoch.gas_price
+        most_mist = call.own_mist(price)
+        async with self._authors.reservation(call.author) as reservation:
+            while True:
+                paying = self._workers.paying(min(most_mist, self._workers.richest_mist))
+                async with paying as worker:
+                    planned = await self._planned(worker, call, most_mist)
+                    if isinstance(planned, Failure):
+                        return planned
+                    if reservation.covers(planned.budget_mist):
+                        return await self._send(worker, call, planned)
+                refusal = await reservation.wait(planned.budget_mist)
+                if refusal is not None:
+                    return failure(FailureReason.REFUSED, refusal)
+
+    async def _planned(self, worker: Worker, call: _Call, most_mist: int) -> _Plan | Failure:
+        """Simulate a call and return what it is about to do, or why its function does not work."""
+        call.steps = ()
+        alone = await self._simulate(worker, call, most_mist)
+        if isinstance(alone, Failure):
+            return alone
+        fee_mist = self._fee_mist(alone)
+        gain_mist = fee_mist + worker.repaid_mist(alone, fee_mist) - alone.cost.net
+        if gain_mist < 0:
+            detail = f"a call takes {-gain_mist} MIST more than the {call.gas_mist} of its gas"
+            return failure(FailureReason.ABORTED, detail)
+        simulated = await self._with_steps(worker, call, alone)
+        return _Plan(simulated, gain_mist - margin_mist(worker, simulated))
+
+    async def _send(self, worker: Worker, call: _Call, planned: _Plan) -> int | Failure:
+        """Send a call; its fee, or a failure that the tool has caused. Raises any other one."""
+        kind = call.build(self._chain, self._workers.leader.argument)
+        sent = self._workers.sign(worker, kind, planned.budget_mist)
+        executed = await self._sender.send(sent)
+        worker.learn(executed)
+        earned_mist = self._fee_mist(executed)
+        self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, earned_mist))
+        margin, status = margin_mist(worker, executed), executed.effects.status
+        if not isinstance(status, ExecutionFailure):
+            self._accounts.note([call.execution], worker, executed)
+            await self._authors.note(call.author, margin + planned.steps_mist)
+            return earned_mist
+        is_changed = call.execution is not None and (
+            _version_of(call.execution, planned.simulated) != _version_of(call.execution, executed)
+        )
+        blamed = blame(status, call.place, execution_changed=is_changed)
+        if blamed is Blame.OTHERS or self._authors.trusts(call.author):
+            self._accounts.note([call.execution], worker, executed)
+        else:
+            is_turned = blamed is Blame.TOOL
+            await self._authors.note(call.author, margin, is_failure=is_turned)
+            if is_turned:
+                _log.warning("tool_turned", fqn=call.tool.tool.fqn, error=str(status.error))
+                detail = "the function worked in the simulation and failed in the transaction"
+                return failure(FailureReason.REFUSED, detail)
+        executed.raise_for_status()
+        raise AssertionError("a failed transaction raises")
+
+    async def _simulate(self, worker: Worker, call: _Call, budget_mist: int) -> Simulated | Failure:
+        """What it would do, or why the function does not work; raises any other reason."""
+        kind = call.build(self._chain, self._workers.leader.argument)
+        draft = self._workers.draft(worker, kind, budget_mist)
+        simulated = await simulate_transaction(self._chain.client.connection, draft)
+        status = simulated.effects.status
+        if isinstance(status, ExecutionFailure):
+            try:
+                simulated.raise_for_status()
+            except RefusedOnChainError as error:
+                reason = reason_of(status, call.place)
+                if reason is None:
+                    raise
+                return failure(reason, explain_abort(error, self._chain.deployment).message)
+        return simulated
+
+    async def _with_steps(self, worker: Worker, call: _Call, alone: Simulated) -> Simulated:
+        """With the steps that follow, if they can be taken at once."""
+        attempt = call.attempt
+        if attempt is None:
+            return alone
+        foresight = Foresight(attempt.workflow.plan)
+        for event in self._events(alone):
+            if isinstance(event, ExecutionAdvanced):
+                foresight.changed(event.change)
+        price = self._workers.epoch.gas_price
+        steps = await self._attempts.possible(attempt.workflow, foresight.steps())
+        own_mist = call.own_mist(price)
+        call.steps = affordable(steps, worker.free_mist - own_mist, price)
+        if not call.steps:
+            return alone
+        call.known |= attempt.workflow.tools
+        call.known[self._workers.leader.argument.object_id] = self._workers.leader.argument
+        try:
+            simulated = await self._simulate(worker, call, own_mist + cost_mist(call.steps, price))
+        except RefusedOnChainError as error:
+            _log.warning("step_refused", error=error.message)
+        else:
+            if isinstance(simulated, Simulated) and self._accounts.covers(
+                attempt.execution.object_id, worker, simulated
+            ):
+                return simulated
+        call.steps = ()
+        return alone
+
+    # --- What is named
+
+    async def _prepared(
+        self, invocation: FoundInvocation, tool: FoundTool, definition: ToolDefinition
+    ) -> _Call | Failure:
+        assert definition.function is not None
+        try:
+            function = await self._reader.call_of(definition)
+        except UnreachableError:
+            raise
+        except NexusError as error:
+            return failure(FailureReason.ABORTED, error.message)
+        leader = None if definition.function.for_anyone else self._workers.leader.argument
+        attempt = None
+        sources: Sequence[Address] = ()
+        known: dict[Address, ObjectArgument] = {invocation.invocation.id: invocation.argument}
+        if leader is not None:
+            known[leader.object_id] = leader
+        if invocation.invocation.attempt is not None:
+            found = await self._attempts.on_chain(invocation.invocation.attempt)
+            if isinstance(found, Failure):
+                return found
+            attempt, sources = found, found.sources
+            known[found.execution.object_id] = found.execution
+            known[found.dag] = found.workflow.argument
+        ids = [tool.tool.id, *sources, *(each for each, _ in function.objects)]
+        changed = {each for each, mutable in function.objects if mutable}
+        for place, value in zip(ids, await self._chain.objects(ids), strict=True):
+            named_as = _named(value, mutable=place in changed)
+            if named_as is None:
+                detail = f"its function takes {place}, which is neither shared nor immutable"
+                return failure(FailureReason.ABORTED, detail)
+            known[place] = named_as
+        gas_mist = definition.function.gas_mist
+        author = author_of(tool, definition.function)
+        return _Call(invocation, tool, author, function, gas_mist, leader, attempt, known)
+
+    def _events(self, of: Simulated | Executed) -> list[object]:
+        return [parse_event(self._chain.deployment, each) for each in of.events]
+
+    def _fee_mist(self, of: Simulated | Executed) -> int:
+        settled = (each for each in self._events(of) if isinstance(each, InvocationSettled))
+        return sum(each.fee_mist for each in settled)
+
+
+def _version_of(execution: Address, result: Simulated | Executed) -> int | None:
+    """Return the version of an execution from which a transaction started."""
+    change = dict(result.effects.changed_objects).get(execution)
+    return change.input.version if change and isinstance(change.input, InputState) else None
+
+
+def _named(value: Object | None, *, mutable: bool) -> ObjectArgument | None:
+    """How a transaction names an object that is shared or immutable."""
+    if value is None:
+        return None
+    if isinstance(value.owner, Shared):
+        return SharedObject(value.id, value.owner.initial_version, mutable=mutable)
+    return OwnedObject(value.reference()) if isinstance(value.owner, Immutable) else None

@@ -1,0 +1,179 @@
+"""A transaction for what is left to do in an execution: its commands, and why each is there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from nexus_tools.contracts.move_bindings.invocation import Invocation
+from nexus_tools.contracts.move_bindings.state import State
+from nexus_tools.contracts.move_bindings.value import Value
+from nexus_tools.contracts.move_bindings.workflows import execution as moves
+from nexus_tools.contracts.move_bindings.workflows.walks import Change
+from nexus_tools.leader.chain.chain import Chain, FoundExecution
+from nexus_tools.leader.chain.workflow_cache import CarriedWorkflow
+from nexus_tools.leader.closing.continuation import run_of
+from nexus_tools.leader.closing.step_costs import affordable, cost_mist
+from nexus_tools.leader.executions.pending_steps import (
+    DeadlinePassed,
+    InvocationClosed,
+    IterationsReady,
+    RegionEmptied,
+    RunReady,
+    Todo,
+)
+from nexus_tools.registry import (
+    MAX_ITERATIONS,
+    MAX_STEPS,
+    ExecutionStep,
+    Foresight,
+    Gather,
+    RequestIterations,
+    RequestRun,
+    add_advance,
+)
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.object import Object, Shared
+from nexus_tools.sui.types.transaction import (
+    ObjectArgument,
+    OwnedObject,
+    ProgrammableTransaction,
+    SharedObject,
+)
+from nexus_tools.workflow import Failed, Settled
+
+# Bounds, as in `closing.py`.
+_UNITS = 5_000
+_STORAGE_MIST = 20_000_000
+_UNITS_PER_ADVANCE = 1_000
+_STORAGE_PER_ADVANCE_MIST = 150_000_000
+
+
+@dataclass(slots=True, eq=False)
+class StepPlan:
+    """What one transaction does."""
+
+    dag: OwnedObject
+    workflow: CarriedWorkflow | None
+    expires: bool
+    ended: dict[Address, Invocation] = field(default_factory=dict)
+    arguments: dict[Address, ObjectArgument] = field(default_factory=dict)
+    steps: tuple[ExecutionStep, ...] = ()
+    by_step: Mapping[ExecutionStep, Todo] = field(default_factory=dict)
+    left: dict[Todo, int] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it would do nothing."""
+        return not (self.ended or self.steps or self.expires)
+
+    def add_ended(self, invocation: Invocation, value: Object, now_ms: int) -> None:
+        """Go on with an invocation, if it is closed or too late to be."""
+        if not invocation.is_closed and now_ms < invocation.expires_at_ms:
+            self.left[InvocationClosed(invocation.id)] = invocation.expires_at_ms
+        elif len(self.ended) == MAX_STEPS:
+            self.left[InvocationClosed(invocation.id)] = now_ms
+        else:
+            assert isinstance(value.owner, Shared)
+            argument = SharedObject(value.id, value.owner.initial_version, mutable=True)
+            self.ended[invocation.id] = invocation
+            self.arguments[invocation.id] = argument
+
+    def budget_mist(self, price: int) -> int:
+        """What it may cost at this gas price."""
+        return self._own_mist(price) + cost_mist(self.steps, price)
+
+    def fit(self, purse_mist: int, price: int, now_ms: int) -> None:
+        """Leave as much for later as a worker cannot pay, but for one step: that it has to."""
+        steps = self.steps
+        left_mist = max(purse_mist - self._own_mist(price), cost_mist(_first(steps), price))
+        self.steps = affordable(steps, left_mist, price)
+        for step, todo in list(self.by_step.items()):
+            if step in steps and step not in self.steps:
+                self.left[todo] = now_ms
+
+    def _own_mist(self, price: int) -> int:
+        units = _UNITS + _UNITS_PER_ADVANCE * len(self.ended)
+        stored = _STORAGE_MIST + _STORAGE_PER_ADVANCE_MIST * len(self.ended)
+        return units * price + stored
+
+    def build(
+        self, chain: Chain, leader: SharedObject, found: FoundExecution
+    ) -> ProgrammableTransaction:
+        """Go on with what has ended, then do the rest."""
+        builder = TransactionBuilder()
+        execution, dag = found.execution.id, found.execution.dag
+        if self.expires:
+            moves.expire(builder, chain.deployment.workflows, execution)
+        for invocation in self.ended:
+            add_advance(builder, chain.deployment, execution, dag, invocation)
+        for step in self.steps:
+            assert self.workflow is not None
+            self.workflow.commands.add(builder, execution, leader.object_id, step)
+        known: dict[Address, ObjectArgument] = dict(self.workflow.tools) if self.workflow else {}
+        known |= self.arguments
+        known |= {execution: found.argument, dag: self.dag, leader.object_id: leader}
+        return builder.finish(known)
+
+    def todos_of(self, command: int | None) -> list[Todo]:
+        """Why a command is there; nothing, if it is not known, or there for another one's sake."""
+        if command is None:
+            return []
+        todos: list[Todo | None] = [DeadlinePassed()] if self.expires else []
+        todos += [InvocationClosed(invocation) for invocation in self.ended]
+        todos += [self.by_step.get(step) for step in self.steps]
+        todo = todos[command] if command < len(todos) else None
+        return [] if todo is None else [todo]
+
+
+def _first(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
+    """The first step; of iterations one."""
+    return [
+        replace(step, limit=1) if isinstance(step, RequestIterations) else step
+        for step in steps[:1]
+    ]
+
+
+def change_of(todos: Sequence[Todo]) -> Change:
+    """What is to be done, as an event would tell it."""
+    return Change(
+        ready=tuple(each.run for each in todos if isinstance(each, RunReady)),
+        iterations=tuple(each.head for each in todos if isinstance(each, IterationsReady)),
+        emptied=tuple(each.region for each in todos if isinstance(each, RegionEmptied)),
+        failures=(),
+    )
+
+
+def step_of(workflow: CarriedWorkflow, todo: Todo) -> ExecutionStep | None:
+    """The step that does something, if one does."""
+    match todo:
+        case RunReady(run):
+            return RequestRun(run_of(workflow, run.vertex, run.path))
+        case RegionEmptied(region):
+            return Gather(region.block, tuple(region.path))
+        case IterationsReady(head):
+            first = run_of(workflow, head.vertex, head.path)
+            parallel = workflow.plan.vertices[first.vertex].vertex.parallel
+            return RequestIterations(first.vertex, first.path, min(parallel, MAX_ITERATIONS))
+    return None
+
+
+def foresee(foresight: Foresight, workflow: CarriedWorkflow, invocation: Invocation) -> None:
+    """Add what may follow from a closed invocation, or from one that expires."""
+    assert invocation.attempt is not None
+    state, attempt = invocation.state, invocation.attempt
+    outcome: Settled | Failed = Failed("expired")
+    if isinstance(state, State.Settled):
+        lengths = {name: _length(value) for name, value in state.ports.values}
+        outcome = Settled(state.variant, lengths)
+    run = run_of(workflow, attempt.run.vertex, attempt.run.path)
+    foresight.closed(run, attempt.number, outcome)
+
+
+def _length(value: Value.Variant) -> int | None:
+    """How long a list is; None for other values."""
+    match value:
+        case Value.InlineList(parts):
+            return sum(map(len, parts))
+        case Value.RemoteList(_, keys):
+            return len(keys)
+    return None

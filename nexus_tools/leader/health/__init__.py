@@ -1,0 +1,1 @@
+"""Health and heartbeat of the Leader. Begin with `health.py`."""

@@ -1,0 +1,93 @@
+"""Health and metrics over HTTP, for those who run the Leader."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from nexus_tools.errors import UsageError
+from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.sui.support.allowed_sources import is_local
+from nexus_tools.sui.support.logs import get_logger
+
+_log = get_logger("nexus_tools.leader")
+_PUBLIC = "without TLS and passwords: whoever reaches it reads balance and tools"
+
+
+def health_app(problems: Callable[[], dict[str, str]], metrics: LeaderMetrics) -> Starlette:
+    """`/healthz` while the process lives, `/readyz` while it has no problem, `/metrics`.
+
+    `problems` gives what is wrong by the part that it concerns; empty if nothing is.
+    """
+
+    async def healthz(_: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def readyz(_: Request) -> Response:
+        found = problems()
+        status = "not ready" if found else "ready"
+        return JSONResponse(
+            {"status": status, "problems": found}, status_code=503 if found else 200
+        )
+
+    async def show_metrics(request: Request) -> Response:
+        text, media_type = metrics.render(request.headers.get("accept", ""))
+        return Response(text, headers={"Content-Type": media_type})
+
+    return Starlette(
+        routes=[
+            Route("/healthz", healthz),
+            Route("/readyz", readyz),
+            Route("/metrics", show_metrics),
+        ]
+    )
+
+
+@asynccontextmanager
+async def not_ready(port: int, problem: str, host: str = "127.0.0.1") -> AsyncIterator[int]:
+    """Be alive and not ready, on that port, while the Leader waits for its node."""
+    app = health_app(lambda: {"node": problem}, LeaderMetrics())
+    async with serve_health(app, port, host) as bound:
+        yield bound
+
+
+@asynccontextmanager
+async def serve_health(app: ASGIApp, port: int, host: str = "127.0.0.1") -> AsyncIterator[int]:
+    """Serve on a port, which is given, of an IP address; signals stay with the caller.
+
+    On the loopback a web page whose own name resolves to this machine cannot read the responses.
+
+    Raises `UsageError` with code `health_port_taken`.
+    """
+    try:
+        listener = listening_socket(host, port)
+    except UsageError as error:
+        message = f"port {port} for health and metrics cannot be used: {error.message}"
+        raise UsageError("health_port_taken", message, hint=error.hint) from error
+    if ip_address(host).is_loopback:
+        app = _LocalOnly(app)
+    else:
+        _log.warning("health_is_public", url=url_of(listener), why=_PUBLIC)
+    async with embedded(app, listener, lifespan="off"):
+        yield listener.getsockname()[1]
+
+
+class _LocalOnly:
+    """ASGI middleware that answers requests for a foreign host name with 421 (RFC 9110)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        app = self._app
+        if scope["type"] == "http" and not is_local(Headers(scope=scope).get("host", "")):
+            app = PlainTextResponse("use the address 127.0.0.1 as the host", 421)
+        await app(scope, receive, send)

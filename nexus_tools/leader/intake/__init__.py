@@ -1,0 +1,1 @@
+"""New invocations: events are followed and become assignments. Begin with `watcher.py`."""

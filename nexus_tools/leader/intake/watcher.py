@@ -1,0 +1,152 @@
+"""Follows the events of the package: writes down what they mean, and hands it on."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from time import monotonic
+
+from nexus_tools.contracts import event_filter
+from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
+from nexus_tools.leader.chain.chain import Chain
+from nexus_tools.leader.chain.clock import ChainClock
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.intake.event_page import KINDS, EventPage, Item, in_pages
+from nexus_tools.leader.journal.journal import Journal
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.sui.client import (
+    WENT_BACK,
+    Cursor,
+    EventFilter,
+    SuiClient,
+    follow_events,
+)
+from nexus_tools.sui.support.logs import get_logger
+
+_log = get_logger("nexus_tools.leader")
+
+BEGINNING = "no events were read yet"
+
+# A cursor that is lost costs a second look at places where nothing was.
+_SECONDS_BETWEEN_EMPTY_PAGES = 5.0
+
+
+class Watcher:
+    """Reads from the cursor of the journal on; `hand_on` may wait for room."""
+
+    def __init__(
+        self,
+        config: LeaderConfig,
+        chain: Chain,
+        *,
+        journal: Journal,
+        clock: ChainClock,
+        metrics: LeaderMetrics,
+        hand_on: Callable[[EventPage], Awaitable[None]],
+    ) -> None:
+        self._config = config
+        self._chain = chain
+        self._journal = journal
+        self._clock = clock
+        self._metrics = metrics
+        self._hand_on = hand_on
+        self._filter = event_filter(chain.deployment, *KINDS)
+        self._cursor: Cursor | None = None
+        self._written_at = 0.0
+        self.trouble = BEGINNING
+
+    async def run(self, cursor: str | None) -> None:
+        """Follow events without end, from `cursor` or from where open invocations may be."""
+        self._cursor = Cursor.parse(cursor) if cursor else None
+        while True:
+            try:
+                await self._follow()
+            except NexusError as error:
+                if error.code == "journal_failed":
+                    raise
+                self.trouble = error.message
+                if error.code == WENT_BACK:
+                    self._chain.note_went_back()
+                self._metrics.trouble.labels("watcher").inc()
+                if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+                    _log.warning("watching_interrupted", code=error.code, error=error.message)
+                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+
+    async def _follow(self) -> None:
+        client = self._chain.client
+        if self._cursor is None:
+            look_back_ms = self._config.look_back_ms
+            self._cursor = await starting_cursor(client, self._filter, look_back_ms)
+        items = follow_events(client, self._filter, self._cursor, interrupted=self._interrupted)
+        async with aclosing(items), aclosing(in_pages(items)) as pages:
+            async for page in pages:
+                self.trouble = ""
+                await self._take(page)
+
+    def _interrupted(self, error: UnreachableError) -> None:
+        self.trouble = error.message
+
+    async def _take(self, items: list[Item]) -> None:
+        page = EventPage.read(items, self._chain.deployment, self._chain.leader)
+        if page.latest_ms:
+            self._clock.observe(page.latest_ms)
+        self._cursor = page.cursor
+        self._chain.observe(page.cursor.checkpoint)
+        now = monotonic()
+        if page.is_empty and now - self._written_at < _SECONDS_BETWEEN_EMPTY_PAGES:
+            return
+        self._written_at = now
+        page.assigned = list(
+            await self._journal.record_events(
+                page.assigned,
+                page.closed,
+                str(page.cursor),
+                self._clock.now_ms(),
+                page.executions,
+            )
+        )
+        self._count(page)
+        await self._hand_on(page)
+
+    def _count(self, page: EventPage) -> None:
+        self._metrics.fees_mist.inc(page.fees_mist)
+        if page.latest_ms:
+            self._metrics.lag_seconds.set((self._clock.now_ms() - page.latest_ms) / 1000)
+        for assignment in page.assigned:
+            place = "backup" if assignment.place else "first"
+            self._metrics.assigned.labels(place).inc()
+
+
+# --- Where a new journal begins to read: nothing that is still open lies before
+
+_GROWTH = 4
+
+
+async def starting_cursor(
+    client: SuiClient, event_filter: EventFilter, look_back_ms: int
+) -> Cursor:
+    """A place at least `look_back_ms` before now, found in steps back that grow.
+
+    On a node that has forgotten what was then, the earliest place that it has.
+
+    From checkpoint 1 000 the times of 999, 996, 984, 936, 744 and 0 are read, until one is early
+    enough: few requests, and at most four times as far back as was needed.
+    """
+    tip = await _tip(client, event_filter)
+    now_ms = await client.checkpoint_time_ms(tip)
+    place, step = tip, 1
+    while place > 0:
+        earlier = max(0, tip - step)
+        try:
+            time_ms = await client.checkpoint_time_ms(earlier)
+        except NotFoundError:
+            return Cursor.after_checkpoint(place)
+        if now_ms - time_ms > look_back_ms:
+            return Cursor.after_checkpoint(earlier)
+        place, step = earlier, step * _GROWTH
+    return Cursor.beginning()
+
+
+async def _tip(client: SuiClient, event_filter: EventFilter) -> int:
+    items = follow_events(client, event_filter)
+    async with aclosing(items):
+        return (await anext(items)).cursor.checkpoint

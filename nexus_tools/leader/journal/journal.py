@@ -1,0 +1,314 @@
+"""What a Leader remembers, so that the end of its process loses nothing and repeats nothing.
+
+An invocation is written down before each step is taken: assigned before the cursor of events moves
+on, and its outcome before it is closed. The chain has the last word: what it says about an
+invocation is stronger than what stands here. Transactions are not written down: one that was on its
+way closes what it names or finds it closed, and a second one after it changes nothing.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.errors import UsageError
+from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.journal.group_commit import GroupCommit
+from nexus_tools.sui.types.address import Address
+from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, OutcomeSignature
+
+_COLUMNS = [field.name for field in fields(Assignment)]
+
+_SCHEMA_VERSION = 4
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS identity (value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS cursor (
+    only INTEGER PRIMARY KEY CHECK (only = 0), value TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS invocations (
+    invocation BLOB PRIMARY KEY,
+    tool BLOB NOT NULL,
+    fqn TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    opens_at_ms INTEGER NOT NULL,
+    window_ends_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    timeout_ms INTEGER NOT NULL,
+    max_outcome_bytes INTEGER NOT NULL,
+    stage TEXT NOT NULL,
+    outcome TEXT,
+    closed TEXT,
+    closed_at_ms INTEGER
+) STRICT;
+CREATE TABLE IF NOT EXISTS executions (execution BLOB PRIMARY KEY) STRICT;
+CREATE TABLE IF NOT EXISTS tool_accounts (
+    author BLOB PRIMARY KEY, balance_mist INTEGER NOT NULL, refused_until_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage != 'closed';
+"""
+
+
+class Stage(StrEnum):
+    """How far an invocation has come."""
+
+    ASSIGNED = "assigned"
+    CALLED = "called"
+    """Its tool may have been called."""
+    KNOWN = "known"
+    """Its outcome is known; a transaction that closes it may be on its way."""
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An open invocation; `outcome` from the stage `known` on."""
+
+    assignment: Assignment
+    stage: Stage
+    outcome: Outcome | None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What was open when the journal was opened, and where events go on.
+
+    `executions` have not ended, and name this leader.
+    """
+
+    cursor: str | None
+    entries: tuple[Entry, ...]
+    executions: tuple[Address, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAccount:
+    """What calls of an author's on-chain tools have paid, less their gas."""
+
+    balance_mist: int
+    refused_until_ms: int
+
+
+class Journal:
+    """The journal of one leader on one chain; every method returns when it is committed."""
+
+    def __init__(self, commits: GroupCommit) -> None:
+        self._commits = commits
+
+    @classmethod
+    async def open(cls, path: Path, identity: str) -> "Journal":
+        """Open or make the file; `identity` names chain, package and leader.
+
+        Raises `UsageError`: `journal_locked`, `journal_invalid`, or `journal_foreign` for the
+        journal of another identity.
+        """
+        journal = cls(GroupCommit(path, _SCHEMA, _SCHEMA_VERSION))
+        known = await journal._commits.run(lambda connection: _identity(connection, identity))
+        if known != identity:
+            await journal.close()
+            raise _foreign(path, known)
+        return journal
+
+    async def close(self) -> None:
+        """Commit and close."""
+        await self._commits.close()
+
+    async def recall(self) -> Memory:
+        """All that is open."""
+        return await self._commits.run(_recall)
+
+    async def record_events(
+        self,
+        assigned: Sequence[Assignment],
+        closed: Mapping[Address, Closed],
+        cursor: str,
+        now_ms: int,
+        executions: Mapping[Address, bool] | None = None,
+    ) -> tuple[Assignment, ...]:
+        """Write down a page of events with the cursor behind it.
+
+        `executions` are to be kept, or forgotten. Returns what is new and open.
+        """
+
+        def write(connection: sqlite3.Connection) -> tuple[Assignment, ...]:
+            # Events that were read before the process ended are read again: what is known stays as
+            # it is.
+            new = [one for one in assigned if _insert(connection, one)]
+            _close(connection, closed, now_ms)
+            _keep(connection, executions or {})
+            # In the same transaction: so nothing before the cursor is missing.
+            connection.execute("INSERT OR REPLACE INTO cursor VALUES (0, ?)", (cursor,))
+            return tuple(one for one in new if one.invocation not in closed)
+
+        return await self._commits.run(write)
+
+    async def called(self, invocation: Address) -> None:
+        """The tool may be called from now on."""
+        await self._write(
+            "UPDATE invocations SET stage = 'called' WHERE invocation = ? AND stage = 'assigned'",
+            (bytes(invocation),),
+        )
+
+    async def known(self, invocation: Address, outcome: Outcome) -> None:
+        """What the invocation came to."""
+        await self._write(
+            "UPDATE invocations SET stage = 'known', outcome = ?"
+            " WHERE invocation = ? AND stage IN ('assigned', 'called')",
+            (dump_outcome(outcome), bytes(invocation)),
+        )
+
+    async def keep(self, executions: Mapping[Address, bool]) -> None:
+        """Executions name this leader, or are to be forgotten."""
+        await self._commits.run(lambda connection: _keep(connection, executions))
+
+    async def tool_accounts(self) -> dict[Address, ToolAccount]:
+        """Return all accounts of authors."""
+        statement = "SELECT author, balance_mist, refused_until_ms FROM tool_accounts"
+        rows = await self._commits.run(lambda connection: connection.execute(statement).fetchall())
+        return {Address(author): ToolAccount(*account) for author, *account in rows}
+
+    async def keep_tool_accounts(self, accounts: Mapping[Address, ToolAccount]) -> None:
+        """Replace accounts of authors."""
+        rows = [(bytes(author), *astuple(account)) for author, account in accounts.items()]
+        statement = "INSERT OR REPLACE INTO tool_accounts VALUES (?, ?, ?)"
+        await self._commits.run(lambda connection: connection.executemany(statement, rows))
+
+    async def closed(self, closed: Mapping[Address, Closed], now_ms: int) -> None:
+        """How invocations were closed."""
+        await self._commits.run(lambda connection: _close(connection, closed, now_ms))
+
+    async def closed_early(self, now_ms: int) -> tuple[Assignment, ...]:
+        """What was closed and has not expired: it may be open if the chain was set back."""
+        return await self._closed("expires_at_ms > ?", now_ms)
+
+    async def closed_last(self, now_ms: int, count: int) -> tuple[Assignment, ...]:
+        """The last ones of those that were closed until now, and have not expired."""
+        condition = "expires_at_ms > ? AND closed_at_ms <= ? ORDER BY closed_at_ms DESC LIMIT ?"
+        return await self._closed(condition, now_ms, now_ms, count)
+
+    async def _closed(self, condition: str, *values: int) -> tuple[Assignment, ...]:
+        columns = ", ".join(_COLUMNS)
+        statement = f"SELECT {columns} FROM invocations WHERE stage = 'closed' AND {condition}"  # noqa: S608 - ours
+        rows = await self._commits.run(
+            lambda connection: connection.execute(statement, values).fetchall()
+        )
+        return tuple(map(_assignment, rows))
+
+    async def reopen(self, invocations: Iterable[Address]) -> None:
+        """Have invocations open again, as they were when they were assigned."""
+        rows = [(bytes(invocation),) for invocation in invocations]
+        statement = (
+            "UPDATE invocations SET stage = 'assigned', closed = NULL, closed_at_ms = NULL"
+            " WHERE invocation = ?"
+        )
+        await self._commits.run(lambda connection: connection.executemany(statement, rows))
+
+    async def prune(self, closed_before_ms: int) -> int:
+        """Forget what was closed before; returns how many."""
+        statement = "DELETE FROM invocations WHERE stage = 'closed' AND closed_at_ms < ?"
+        return await self._commits.run(
+            lambda connection: connection.execute(statement, (closed_before_ms,)).rowcount
+        )
+
+    async def _write(self, statement: str, values: tuple[Any, ...]) -> None:
+        await self._commits.run(lambda connection: connection.execute(statement, values))
+
+
+def _foreign(path: Path, known: str) -> UsageError:
+    return UsageError(
+        "journal_foreign",
+        f"the journal {path} belongs to another leader or chain: {known}",
+        hint="give each leader on each chain a journal of its own",
+    )
+
+
+def _identity(connection: sqlite3.Connection, new: str) -> str:
+    """Whose the journal is: of `new`, if it is nobody's yet."""
+    known = connection.execute("SELECT value FROM identity").fetchone()
+    if known is None:
+        connection.execute("INSERT INTO identity VALUES (?)", (new,))
+    return new if known is None else str(known[0])
+
+
+def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
+    marks = ", ".join("?" * len(_COLUMNS))
+    changes = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS[1:])
+    statement = (
+        f"INSERT INTO invocations ({', '.join(_COLUMNS)}, stage)"  # noqa: S608 - ours
+        f" VALUES ({marks}, 'assigned')"
+        # Nobody requests the same twice at different times, but on a chain that was set back.
+        f" ON CONFLICT (invocation) DO UPDATE SET {changes}, stage = 'assigned', outcome = NULL,"
+        " closed = NULL, closed_at_ms = NULL"
+        " WHERE opens_at_ms != excluded.opens_at_ms"
+    )
+    values = [bytes(v) if isinstance(v, bytes) else v for v in astuple(assignment)]
+    return connection.execute(statement, values).rowcount == 1
+
+
+def _close(connection: sqlite3.Connection, closed: Mapping[Address, Closed], now_ms: int) -> None:
+    connection.executemany(
+        "UPDATE invocations SET stage = 'closed', closed = ?, closed_at_ms = ?, outcome = NULL"
+        " WHERE invocation = ? AND stage != 'closed'",
+        [(how.value, now_ms, bytes(invocation)) for invocation, how in closed.items()],
+    )
+
+
+def _keep(connection: sqlite3.Connection, executions: Mapping[Address, bool]) -> None:
+    kept = [(bytes(each),) for each, is_kept in executions.items() if is_kept]
+    gone = [(bytes(each),) for each, is_kept in executions.items() if not is_kept]
+    connection.executemany("INSERT OR IGNORE INTO executions VALUES (?)", kept)
+    connection.executemany("DELETE FROM executions WHERE execution = ?", gone)
+
+
+def _recall(connection: sqlite3.Connection) -> Memory:
+    cursor = connection.execute("SELECT value FROM cursor").fetchone()
+    rows = connection.execute(
+        f"SELECT {', '.join(_COLUMNS)}, stage, outcome FROM invocations"  # noqa: S608 - ours
+        " WHERE stage != 'closed' ORDER BY expires_at_ms"
+    )
+    kept = connection.execute("SELECT execution FROM executions")
+    return Memory(
+        cursor=cursor[0] if cursor else None,
+        entries=tuple(_entry(row) for row in rows),
+        executions=tuple(Address(each) for (each,) in kept),
+    )
+
+
+def _assignment(row: tuple[Any, ...]) -> Assignment:
+    invocation, tool, *terms = row
+    return Assignment(Address(invocation), Address(tool), *terms)
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    stage, outcome = row[len(_COLUMNS) :]
+    return Entry(
+        assignment=_assignment(row[: len(_COLUMNS)]),
+        stage=Stage(stage),
+        outcome=load_outcome(outcome) if outcome else None,
+    )
+
+
+def dump_outcome(outcome: Outcome) -> str:
+    """An outcome as JSON text."""
+    if isinstance(outcome, Answer):
+        document = {"variant": outcome.variant, "ports": outcome.ports}
+        if outcome.signature is not None:
+            signed = outcome.signature
+            document |= {"key": signed.key.hex(), "signature": signed.signature.hex()}
+        return json.dumps(document)
+    return json.dumps({"reason": outcome.reason.value, "detail": outcome.detail})
+
+
+def load_outcome(text: str) -> Outcome:
+    """The outcome that `dump_outcome` wrote."""
+    document = json.loads(text)
+    if "variant" in document:
+        signature = None
+        if "signature" in document:
+            parts = (bytes.fromhex(document[part]) for part in ("key", "signature"))
+            signature = OutcomeSignature(*parts)
+        return Answer(document["variant"], document["ports"], signature)
+    return Failure(FailureReason(document["reason"]), document["detail"])

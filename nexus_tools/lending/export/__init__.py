@@ -1,1 +1,0 @@
-"""Definitions of tools as documents, or programs, that other systems read."""

@@ -1,6 +1,0 @@
-"""Check a signed transaction, execute, commit, checkpoint."""
-
-from nexus_tools.localnet.node.epochs import Epoch, committee_of, environment_of
-from nexus_tools.localnet.node.node import Node
-
-__all__ = ["Epoch", "Node", "committee_of", "environment_of"]

@@ -1,6 +1,0 @@
-"""Serve a node: Sui's gRPC interface and the faucet, on one port of this machine."""
-
-from nexus_tools.localnet.rpc.interface import Limits
-from nexus_tools.localnet.rpc.server import Server
-
-__all__ = ["Limits", "Server"]

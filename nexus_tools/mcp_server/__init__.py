@@ -1,0 +1,5 @@
+"""An MCP server for the tools and workflows of a registry."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

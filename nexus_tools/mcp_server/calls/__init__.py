@@ -1,0 +1,1 @@
+"""Calls of tools and workflows for MCP clients. Begin with `on_chain_calls.py`."""

@@ -1,0 +1,95 @@
+"""A catalogue that opens once the network responds; until then each request learns why not."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Any
+
+from nexus_tools.errors import NexusError
+from nexus_tools.export import Lendable
+from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, CataloguePage, Progress
+from nexus_tools.mcp_server.origins import Origin, Origins
+from nexus_tools.sui.support.logs import get_logger
+from nexus_tools.tool import Outcome, ToolFqn
+
+_log = get_logger("nexus_tools.mcp_server.catalogue.lazy_catalogue")
+
+
+class LateCatalogue:
+    """The catalogue that `connect` opens with its origins, at the first request or a later one.
+
+    It stays open while `running()` lasts. Every method raises the `NexusError` of the attempt.
+    """
+
+    def __init__(
+        self, connect: Callable[[], AbstractAsyncContextManager[tuple[Catalogue, Origins]]]
+    ) -> None:
+        self._connect = connect
+        self._wanted = asyncio.Event()
+        self._attempt: asyncio.Future[tuple[Catalogue, Origins]] | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Let the catalogue be opened, and close it in the end."""
+        # One task enters and leaves the connection, whichever request asked for it.
+        keeper = asyncio.create_task(self._keep())
+        try:
+            yield
+        finally:
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
+
+    async def opened(self) -> tuple[Catalogue, Origins]:
+        """Return the catalogue and its origins; concurrent callers share one attempt."""
+        if self._attempt is None:
+            self._attempt = asyncio.get_running_loop().create_future()
+            self._wanted.set()
+        return await asyncio.shield(self._attempt)
+
+    async def page(self, cursor: str | None, limit: int) -> CataloguePage:
+        """Return a page of the catalogue."""
+        catalogue, _ = await self.opened()
+        return await catalogue.page(cursor, limit)
+
+    async def find(self, fqn: ToolFqn) -> Lendable | None:
+        """Return the definition as it is now."""
+        catalogue, _ = await self.opened()
+        return await catalogue.find(fqn)
+
+    async def call(
+        self, definition: Lendable, ports: dict[str, Any], progress: Progress
+    ) -> Outcome:
+        """Invoke the tool once."""
+        catalogue, _ = await self.opened()
+        return await catalogue.call(definition, ports, progress)
+
+    async def origins(self, definitions: Sequence[Lendable]) -> Mapping[ToolFqn, Origin]:
+        """Return the origins of tools."""
+        _, origins = await self.opened()
+        return await origins(definitions)
+
+    async def _keep(self) -> None:
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            try:
+                await self._keep_open()
+            except NexusError as error:
+                _log.warning("not_connected", code=error.code, error=error.message)
+                self._give_up(error)
+            except Exception as error:
+                self._give_up(error)
+                raise
+
+    async def _keep_open(self) -> None:
+        assert self._attempt is not None
+        async with self._connect() as connected:
+            self._attempt.set_result(connected)
+            await asyncio.Event().wait()
+
+    def _give_up(self, error: Exception) -> None:
+        attempt, self._attempt = self._attempt, None
+        if attempt is not None and not attempt.done():
+            attempt.set_exception(error)
+            attempt.exception()  # nobody may have waited

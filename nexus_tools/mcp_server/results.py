@@ -1,0 +1,51 @@
+"""What came of a call, as the result of `tools/call`."""
+
+import json
+from typing import Any
+
+import mcp_types as types
+
+from nexus_tools.errors import NexusError
+from nexus_tools.sui.support.untrusted_text import escaped_json, one_line
+from nexus_tools.tool import Failure, Outcome
+
+_MAX_DETAIL = 2_000
+
+
+def call_result(outcome: Outcome) -> types.CallToolResult:
+    """The result of a call that was made.
+
+    A variant is the structured content, `{variant: {port: value}}`, and the same as text; an `err…`
+    variant is an error that still matches the output schema. A failure has no structured content,
+    because there is no schema for it.
+    """
+    if isinstance(outcome, Failure):
+        return _error(f"{outcome.reason.value}: {one_line(outcome.detail, _MAX_DETAIL)}")
+    return document_result(outcome.as_json(), is_error=outcome.is_error)
+
+
+def error_result(error: NexusError) -> types.CallToolResult:
+    """The result of a call that was not made; each place that is wrong has a line of its own."""
+    places = [
+        f"- {failure.get('pointer') or 'the root'}: {failure.get('message', '')}"
+        for failure in error.details.get("failures", ())
+    ]
+    lines = [f"{error.code}: {error}", *places]
+    return _error("\n".join(one_line(line, _MAX_DETAIL) for line in lines))
+
+
+def _error(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[_text(text)], is_error=True)
+
+
+def document_result(document: dict[str, Any], *, is_error: bool = False) -> types.CallToolResult:
+    """A document as structured content, and the same as text."""
+    return types.CallToolResult(
+        content=[_text(escaped_json(json.dumps(document, ensure_ascii=False)))],
+        structured_content=document,
+        is_error=is_error,
+    )
+
+
+def _text(text: str) -> Any:
+    return types.TextContent(type="text", text=text)

@@ -1,1 +1,0 @@
-"""The Move package of workflows, compiled; its bindings are in `nexus_tools.package.move`."""

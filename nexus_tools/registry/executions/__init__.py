@@ -1,0 +1,1 @@
+"""Operations on workflow executions. Begin with `executions.py`."""

@@ -1,0 +1,1 @@
+"""Operations on invocations. Begin with `invocations.py`."""

@@ -1,0 +1,1 @@
+"""Operations on leaders, and their track records. Begin with `leader_registry.py`."""

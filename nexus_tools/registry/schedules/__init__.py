@@ -1,0 +1,1 @@
+"""Operations on schedules. Begin with `schedules.py`."""

@@ -1,0 +1,142 @@
+"""What creates a schedule: what is checked before money moves, and the transaction."""
+
+from nexus_tools.contracts import Deployment, make_ports, ports_of
+from nexus_tools.contracts.move_bindings.workflows import schedule as calls
+from nexus_tools.contracts.move_bindings.workflows import timing as timings
+from nexus_tools.contracts.move_bindings.workflows.schedule import Order
+from nexus_tools.contracts.move_bindings.workflows.terms import Terms
+from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
+from nexus_tools.errors import NotNowError, UsageError
+from nexus_tools.registry.executions.terms import Terms as Consented
+from nexus_tools.registry.schedules.costs import trigger_mist
+from nexus_tools.registry.schedules.overview import next_planned
+from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.support.units import rounded_up, sui, utc
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.transaction import Argument
+from nexus_tools.sui.types.type_tag import parse_struct_tag
+
+
+def order_of(
+    terms: Consented,
+    timing: Timing,
+    *,
+    max_steps: int,
+    lasts_ms: int,
+    each_mist: int,
+    keeper_fee_mist: int,
+    overlaps: bool,
+    max_failures: int,
+    max_executions: int | None,
+) -> Order:
+    """To what an owner consents, as the chain will have it, but for the version of the package."""
+    values = tuple(ports_of(each) for each in terms.values.values())
+    return Order(
+        timing=timing,
+        group=terms.group,
+        vertices=tuple(terms.values),
+        values=values,
+        values_bytes=sum(each.size() for each in values),
+        terms=Terms(
+            leaders=terms.leaders,
+            settings=terms.settings,
+            max_prices_mist=tuple(terms.max_prices_mist),
+            max_timeout_ms=terms.max_timeout_ms,
+            max_outcome_bytes=terms.max_outcome_bytes,
+            max_steps=max_steps,
+            deadline_ms=lasts_ms,
+            entry_bytes=0,
+            version=0,
+        ),
+        each_mist=each_mist,
+        keeper_fee_mist=keeper_fee_mist,
+        overlaps=overlaps,
+        max_failures=max_failures,
+        max_executions=max_executions,
+    )
+
+
+async def check_ahead(client: SuiClient, timing: Timing) -> None:
+    """Raises `times_over` if nothing is planned from now on."""
+    now_ms = await client.now_ms()
+    if next_planned(timing, now_ms) is None:
+        raise UsageError(
+            "times_over",
+            f"nothing is planned from now on, {utc(now_ms)}",
+            hint="the last time has to be ahead, and not before the first one",
+        )
+
+
+async def check_funds(
+    client: SuiClient,
+    workflow: PublishedWorkflow,
+    order: Order,
+    funds_mist: int,
+    *,
+    begin_mist: int,
+) -> None:
+    """Raises `funds_too_small` if the first execution would not begin, or would do nothing."""
+    if order.each_mist < begin_mist:
+        needed = f"the first runs of an execution take up to {sui(begin_mist)}"
+        raise _too_small(needed, f"each gets {sui(order.each_mist)}", begin_mist)
+    needed_mist = trigger_mist(order, workflow, await client.gas_price())
+    if funds_mist < needed_mist:
+        needed = f"it takes up to {sui(needed_mist)} to begin an execution"
+        raise _too_small(needed, f"the schedule gets {sui(funds_mist)}", needed_mist)
+
+
+def _too_small(needed: str, given: str, needed_mist: int) -> NotNowError:
+    return NotNowError(
+        "funds_too_small",
+        f"{needed}, and {given}",
+        hint=f"give {rounded_up(needed_mist)} or more: what is not needed comes back",
+        details={"needed_mist": needed_mist},
+    )
+
+
+def creation(
+    deployment: Deployment, workflow: PublishedWorkflow, order: Order, funds_mist: int
+) -> TransactionBuilder:
+    """The transaction that creates a schedule."""
+    builder, package, terms = TransactionBuilder(), deployment.workflows, order.terms
+    schedule = calls.create(
+        builder,
+        package,
+        deployment.leader_registry,
+        terms.settings.revision,
+        workflow.id,
+        order.group,
+        terms.leaders[0],
+        terms.max_prices_mist,
+        terms.max_timeout_ms,
+        terms.max_outcome_bytes,
+        terms.max_steps,
+        terms.deadline_ms,
+        _timing(deployment, builder, order.timing),
+        order.each_mist,
+        order.keeper_fee_mist,
+        order.overlaps,
+        order.max_failures,
+        order.max_executions,
+        builder.split_coins(builder.gas, [funds_mist])[0],
+    )
+    for vertex, values in zip(order.vertices, order.values, strict=True):
+        ports = make_ports(builder, deployment.package, values)
+        calls.give(builder, package, schedule, vertex, ports)
+    for backup in terms.leaders[1:]:
+        calls.name_backup(builder, package, schedule, backup)
+    calls.share(builder, package, schedule)
+    return builder
+
+
+def _timing(deployment: Deployment, builder: TransactionBuilder, timing: Timing) -> Argument:
+    package, late_ms = deployment.workflows, timing.max_late_ms
+    match timing.plan:
+        case Plan.Every(interval_ms, first_at_ms, until_ms):
+            return timings.every(builder, package, interval_ms, first_at_ms, until_ms, late_ms)
+        case Plan.At(times):
+            return timings.at(builder, package, times, late_ms)
+        case Plan.OnEvent(event, pause_ms, max_per_day):
+            parse_struct_tag(event)
+            return timings.on_event(builder, package, event, pause_ms, max_per_day)

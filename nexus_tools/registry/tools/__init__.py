@@ -1,0 +1,1 @@
+"""Operations on tools. Begin with `tool_registry.py`."""

@@ -1,0 +1,121 @@
+"""What may change of a registered tool, checked and put into one transaction."""
+
+from dataclasses import dataclass, replace
+
+from nexus_tools.contracts import Deployment
+from nexus_tools.contracts.move_bindings import tool as calls
+from nexus_tools.contracts.move_bindings.tool import Tool
+from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.registry.tools.registration import (
+    Registration,
+    check_price,
+    make_function,
+    open_to_all,
+    publisher_missing,
+)
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.type_tag import parse_struct_tag
+from nexus_tools.tool import MoveFunction, ToolDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChanges:
+    """The new values; what is None stays as it is.
+
+    A new function of an on-chain tool, with the same witness, has to be declared: `declared` is the
+    tool with it.
+    """
+
+    url: str | None = None
+    description: str | None = None
+    timeout_ms: int | None = None
+    price_mist: int | None = None
+    payout: Address | None = None
+    min_outcome_bytes: int | None = None
+    requires_signed_outcome: bool | None = None
+    function: MoveFunction | None = None
+    declared: Registration | None = None
+
+    @property
+    def need_owner(self) -> bool:
+        """Whether an operator may not do this."""
+        of_owner = (self.description, self.payout, self.requires_signed_outcome, self.function)
+        return any(value is not None for value in of_owner)
+
+    def check(self, tool: Tool) -> None:
+        """Raises `nothing_to_update`, `price_too_high`, `open_to_all`, `key_needed`.
+
+        Of a function `other_function` or `publisher_missing`.
+
+        And as `ToolDefinition.parse`: the chain takes any text as a URL, and leaders would refuse
+        to call it.
+        """
+        if self == ToolChanges():
+            raise UsageError(
+                "nothing_to_update",
+                f"nothing of {tool.fqn} is to be changed",
+                hint="name at least one of url, description, timeout, price, payout,"
+                " min_outcome_bytes, requires_signed_outcome, function",
+            )
+        self.definition(tool)
+        self._check_function(tool)
+        if self.price_mist is not None and not tool.collateral.is_claimed:
+            when = "claimed and re-registered"
+            check_price(self.price_mist, tool.collateral.required_mist, tool.fqn, when=when)
+        if self.price_mist and tool.open:
+            raise open_to_all(tool.fqn)
+        if self.requires_signed_outcome and not tool.keys.keys:
+            raise ValidationError(
+                "key_needed",
+                f"the answers of {tool.fqn} are to be signed, and it has no key",
+                hint=f"`nexus-tools tool key add {tool.fqn} FILE` adds one",
+            )
+
+    def definition(self, tool: Tool) -> ToolDefinition:
+        """What the definition becomes. Raises `definition_invalid`."""
+        fields = {"url": self.url, "description": self.description, "timeout": self.timeout_ms}
+        changed = {name: value for name, value in fields.items() if value is not None}
+        definition = ToolDefinition.parse(tool.definition.document() | changed)
+        return definition if self.function is None else replace(definition, function=self.function)
+
+    def _check_function(self, tool: Tool) -> None:
+        if self.function is None:
+            return
+        former = tool.definition.parse().function
+        if former is None or self.function.for_anyone != former.for_anyone:
+            raise _other_function(tool)
+        if self.declared is None or self.declared.declaration is None:
+            raise publisher_missing(tool.fqn)
+        if self.declared.declaration.witness != parse_struct_tag(former.witness):
+            raise _other_function(tool)
+
+    def add(self, builder: TransactionBuilder, deployment: Deployment, tool: Tool) -> None:
+        """All the commands that it takes."""
+        registry = deployment.tool_registry
+        by_owner = (builder, deployment.package, tool.id, tool.name, registry)
+        if self.url is not None:
+            calls.update_url(*by_owner, self.url)
+        if self.description is not None:
+            calls.update_description(*by_owner, self.description)
+        if self.timeout_ms is not None:
+            calls.update_timeout(*by_owner, self.timeout_ms)
+        if self.price_mist is not None:
+            calls.update_price(*by_owner, self.price_mist)
+        if self.payout is not None:
+            calls.update_payout(*by_owner, self.payout)
+        if self.min_outcome_bytes is not None:
+            calls.update_min_outcome_bytes(*by_owner, self.min_outcome_bytes)
+        if self.requires_signed_outcome is not None:
+            calls.update_requires_signed_outcome(*by_owner, self.requires_signed_outcome)
+        if self.declared is not None:
+            made = make_function(builder, deployment.package, self.declared)
+            calls.update_function(*by_owner, made)
+
+
+def _other_function(tool: Tool) -> ValidationError:
+    return ValidationError(
+        "other_function",
+        f"the function of {tool.fqn} keeps its witness, and who closes its invocations",
+        hint="what has another one is another tool: register it under another name",
+    )

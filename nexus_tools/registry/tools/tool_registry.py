@@ -1,0 +1,385 @@
+"""The registry of tools: registering, finding, changing and claiming them."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+from msgspec.structs import astuple
+
+from nexus_tools.contracts import Sent, require_admin
+from nexus_tools.contracts.move_bindings import slashing, tool_registry
+from nexus_tools.contracts.move_bindings import tool as calls
+from nexus_tools.contracts.move_bindings.admin import Admin
+from nexus_tools.contracts.move_bindings.name import Name
+from nexus_tools.registry.leaders.leader_registry import LeaderName, LeaderRegistry
+from nexus_tools.registry.preconditions import (
+    check_key,
+    check_operator,
+    check_owner,
+    check_shortfall,
+    check_slash,
+    check_terms,
+    due_at_ms,
+)
+from nexus_tools.registry.tools.declarations import declared
+from nexus_tools.registry.tools.listing import Fqn, parse_fqn
+from nexus_tools.registry.tools.names import Names
+from nexus_tools.registry.tools.on_chain_calls import FunctionReader
+from nexus_tools.registry.tools.registration import (
+    Registration,
+    RegistryView,
+    add_registrations,
+    batches,
+    check_price,
+    registrations_to_send,
+)
+from nexus_tools.registry.tools.tool_changes import ToolChanges
+from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.tool import MoveFunction, ToolDefinition, ToolFqn
+
+_GAS_MIST = 20_000_000
+"""The gas and storage that registering one tool takes, with a margin."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredTool:
+    """A tool after `register`; `new` if it was registered now.
+
+    `price_mist` is what an invocation costs: of a tool that was registered before, what it cost
+    already. `update` changes it.
+    """
+
+    fqn: ToolFqn
+    tool: Address
+    new: bool
+    price_mist: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterResult:
+    """What `register` did; `sent` is None if everything was registered before."""
+
+    tools: tuple[RegisteredTool, ...]
+    sent: Sent | None
+
+
+@checks_arguments
+class ToolRegistry(Names):
+    """The tools of a deployment.
+
+    Every verb sends one transaction, and what the chain would refuse is not sent, but raised in
+    words. Besides the errors that are named, every method raises as `SuiClient` does, and
+    `object_unknown` for a wrong deployment.
+    """
+
+    subject = "The tool"
+
+    # --- Registration
+
+    async def register(
+        self,
+        *tools: Registration | ToolDefinition,
+        price_mist: int = 0,
+        leaders: Sequence[LeaderName] = (),
+    ) -> RegisterResult:
+        """Register tools in one atomic transaction, under names that the wallet owns or gets.
+
+        What is given as a definition costs `price_mist` an invocation and lists `leaders`, ids or
+        names, whatever another version of the tool does. Those that the wallet has already
+        registered alike are left as they are, with the price that they have. Raises
+        `unknown_leader`, and as `declarations.declared` and `registration.registrations_to_send`.
+        """
+        sender = self.client.address
+        registrations = await self._registrations(tools, price_mist, leaders)
+        view = await self._view([registration.fqn for registration in registrations])
+        missing = registrations_to_send(registrations, view, sender)
+        sent: Sent | None = None
+        if missing:
+            await self._require_leaders(*(each for wanted in missing for each in wanted.leaders))
+            builder = TransactionBuilder()
+            add_registrations(builder, self.deployment, missing, view)
+            sent = await self.send(builder)
+        return self._result(registrations, view, sent)
+
+    async def register_all(
+        self,
+        *tools: Registration | ToolDefinition,
+        price_mist: int = 0,
+        leaders: Sequence[LeaderName] = (),
+    ) -> AsyncIterator[RegisterResult]:
+        """Register any number of tools, in as many transactions as it takes; gives what each did.
+
+        Those that are registered already come first, without a transaction. Everything is checked
+        before the first one is sent; whoever is interrupted calls it again, for what is missing.
+        Raises as `register` does, and `not_enough_sui` if the collateral of all cannot be paid.
+        """
+        registrations = await self._registrations(tools, price_mist, leaders)
+        view = await self._view([registration.fqn for registration in registrations])
+        missing = registrations_to_send(registrations, view, self.client.address)
+        parts = batches(missing)
+        if len(parts) > 1:
+            collateral_mist = sum(each.locks_mist(view.settings) for each in missing)
+            await self.client.check_balance(collateral_mist, _GAS_MIST * len(missing))
+        known = [each for each in registrations if each.fqn in view.tools]
+        if known:
+            yield self._result(known, view, None)
+        for part in parts:
+            yield await self.register(*part)
+
+    async def _registrations(
+        self,
+        tools: Sequence[Registration | ToolDefinition],
+        price_mist: int,
+        leaders: Sequence[LeaderName],
+    ) -> list[Registration]:
+        ids = await self._leaders.ids(leaders)
+        wanted = [
+            each if isinstance(each, Registration) else Registration(each, price_mist, leaders=ids)
+            for each in tools
+        ]
+        reader = FunctionReader(self.client.objects, self.deployment)
+        return await declared(self.client, reader, wanted)
+
+    def _result(
+        self, registrations: Sequence[Registration], view: RegistryView, sent: Sent | None
+    ) -> RegisterResult:
+        tools = [
+            RegisteredTool(
+                fqn := registration.fqn,
+                self._id(fqn),
+                new=fqn not in view.tools,
+                price_mist=view.tools[fqn].price_mist
+                if fqn in view.tools
+                else registration.price_mist,
+            )
+            for registration in registrations
+        ]
+        return RegisterResult(tuple(tools), sent)
+
+    async def _view(self, fqns: Sequence[ToolFqn]) -> RegistryView:
+        """What the chain has of these names, with one request."""
+        registry = self.deployment.tool_registry
+        unversioned = [*dict.fromkeys(fqn.unversioned for fqn in fqns)]
+        ids = [self._id(fqn) for fqn in fqns]
+        first, *found = await self.client.objects(
+            [registry, *ids, *map(self._name_id, unversioned)]
+        )
+        tools = [self.decoded(value, calls.Tool) for value in found[: len(ids)]]
+        owned = [self.decoded(value, Name) for value in found[len(ids) :]]
+        return RegistryView(
+            self.existing(first, registry, tool_registry.ToolRegistry).settings,
+            {fqn: tool for fqn, tool in zip(fqns, tools, strict=True) if tool},
+            {name.name: name for name in owned if name},
+        )
+
+    # --- The end and the return of a tool
+
+    async def unregister(self, fqn: Fqn) -> Sent:
+        """Start the timer after which the collateral can be claimed.
+
+        Raises `not_owner`, `already_unregistered` or `claimed`.
+        """
+        tool = await self._owned(fqn)
+        return await self.call(
+            calls.unregister, tool.id, tool.name, possible_at_ms=tool.claimable_at_ms
+        )
+
+    async def cancel_unregister(self, fqn: Fqn) -> Sent:
+        """Stop the timer. Raises `not_owner` or `not_unregistered`."""
+        return await self.call(calls.cancel_unregister, *self._by_owner(await self._owned(fqn)))
+
+    async def claim(self, fqn: Fqn) -> Sent:
+        """Take the collateral back, into the address balance.
+
+        What a pending slash holds back is claimed by a second call, once that is decided. Raises
+        `not_owner`, `not_unregistered`, `delay_not_over`, `held_back` or `claimed`.
+        """
+        tool = await self._owned(fqn)
+        return await self.call(calls.claim, tool.id, tool.name, possible_at_ms=tool.claimable_at_ms)
+
+    async def re_register(
+        self, fqn: Fqn, *, collateral_mist: int | None = None, max_delay_ms: int | None = None
+    ) -> Sent:
+        """Bring a claimed tool back, with new collateral.
+
+        Without `collateral_mist` it is as much as the registry asks for, and more if the price of
+        the tool needs it. The owner consents to an unregister delay of `max_delay_ms`: without it,
+        to that of now. Raises `not_owner`, `not_claimed`, `not_accepting`, `collateral_too_small`,
+        `price_too_high` or `delay_too_long`.
+        """
+        tool = await self._owned(fqn)
+        settings = await self.settings()
+        least_mist = max(settings.collateral_mist, 2 * tool.price_mist)
+        locked_mist = least_mist if collateral_mist is None else collateral_mist
+        delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
+        check_terms(settings, locked_mist, delay_ms, tool.fqn)
+        check_price(tool.price_mist, locked_mist, tool.fqn)
+        builder = TransactionBuilder()
+        terms = (builder.split_coins(builder.gas, [locked_mist])[0], delay_ms)
+        calls.re_register(builder, self.deployment.package, *self._by_owner(tool), *terms)
+        return await self.send(builder)
+
+    async def top_up(self, fqn: Fqn) -> Sent:
+        """Bring back what was slashed. Raises `not_owner`, `claimed` or `nothing_to_top_up`."""
+        tool = await self._owned(fqn)
+        shortfall_mist = check_shortfall(tool.collateral, tool.fqn)
+        return await self.pay(calls.top_up, *self._by_owner(tool), amount_mist=shortfall_mist)
+
+    # --- Updates
+
+    async def update(
+        self,
+        fqn: Fqn,
+        *,
+        url: str | None = None,
+        description: str | None = None,
+        timeout_ms: int | None = None,
+        price_mist: int | None = None,
+        payout: Address | None = None,
+        min_outcome_bytes: int | None = None,
+        requires_signed_outcome: bool | None = None,
+        function: MoveFunction | None = None,
+    ) -> Sent:
+        """Change what is given, in one transaction; requested invocations keep their terms.
+
+        The owner may change everything, an operator URL, timeout, price and the least room for an
+        outcome. The `function` of an on-chain tool keeps its witness; it is declared by the
+        Publisher in the wallet. Raises `not_owner`, `not_operator`, or as `declarations.declared`
+        and `ToolChanges.check` do.
+        """
+        terms = price_mist, payout, min_outcome_bytes, requires_signed_outcome, function
+        changes = ToolChanges(url, description, timeout_ms, *terms)
+        tool, name = await self._with_name(fqn)
+        if function is not None or (url is not None and tool.definition.function is not None):
+            [found] = await self._registrations([changes.definition(tool)], 0, ())
+            changes = replace(changes, declared=found if function is not None else None)
+        changes.check(tool)
+        if changes.need_owner:
+            check_owner(name, self.client.address)
+        else:
+            check_operator(tool, name, self.client.address)
+        builder = TransactionBuilder()
+        changes.add(builder, self.deployment, tool)
+        return await self.send(builder)
+
+    # --- Leaders, operators and keys
+
+    async def add_leader(self, fqn: Fqn, leader: LeaderName) -> Sent:
+        """List one more leader that may be named, by its id or name.
+
+        Raises `not_owner`, `unknown_leader`, `already_listed` or `roster_full`.
+        """
+        tool = await self._owned(fqn)
+        found = await self._leaders.find(leader)
+        return await self.call(calls.add_leader, *self._by_owner(tool), found.id)
+
+    @property
+    def _leaders(self) -> LeaderRegistry:
+        return LeaderRegistry(self.client, self.deployment)
+
+    async def _require_leaders(self, *leaders: Address) -> None:
+        """The chain takes any id: that of a leader that somebody else registers next, too."""
+        await self._leaders.get_all(leaders)
+
+    async def remove_leader(self, fqn: Fqn, leader: LeaderName) -> Sent:
+        """Take a leader off the list; an operator may. Without the last one nobody can be named.
+
+        Raises `not_operator` or `not_listed`.
+        """
+        tool, name = await self._with_name(fqn)
+        check_operator(tool, name, self.client.address)
+        [place] = await self._leaders.ids([leader])
+        return await self.call(calls.remove_leader, tool.id, tool.name, place)
+
+    async def open_to_all(self, fqn: Fqn) -> Sent:
+        """Let any leader be named. Raises `not_owner`, or `open_to_all` if the tool has a price."""
+        return await self.call(calls.open_to_all, *self._by_owner(await self._owned(fqn)))
+
+    async def add_operator(self, fqn: Fqn, operator: Address) -> Sent:
+        """Give an address the right to run the tool. Raises `not_owner`, `already_listed`."""
+        tool = await self._owned(fqn)
+        return await self.call(calls.add_operator, *self._by_owner(tool), operator)
+
+    async def remove_operator(self, fqn: Fqn, operator: Address) -> Sent:
+        """Take the right from an address. Raises `not_owner` or `not_listed`."""
+        tool = await self._owned(fqn)
+        return await self.call(calls.remove_operator, tool.id, tool.name, operator)
+
+    async def add_key(self, fqn: Fqn, key: bytes) -> Sent:
+        """Let an Ed25519 key, of 32 bytes, sign the tool's responses.
+
+        Raises `not_owner`, `public_key_invalid`, `invalid_key`, `key_taken` or `too_many_keys`.
+        """
+        tool = await self._owned(fqn)
+        check_key(key)
+        return await self.call(calls.add_key, *self._by_owner(tool), key)
+
+    async def remove_key(self, fqn: Fqn, key: bytes) -> Sent:
+        """Let a key sign no longer. Raises `not_owner` or `unknown_key`."""
+        tool = await self._owned(fqn)
+        return await self.call(calls.remove_key, tool.id, tool.name, key)
+
+    # --- Admin
+
+    async def propose_slash(self, fqn: Fqn, amount_mist: int, reason: str, evidence: bytes) -> Sent:
+        """Propose to burn of a tool's collateral, for a reason of 1 to 500 bytes.
+
+        `evidence` is the SHA-256 digest of what proves it. Raises `not_admin`, `claimed`,
+        `slash_pending`, `slash_too_large`, `wrong_slash`, `invalid_reason` or `invalid_evidence`.
+        """
+        tool = await self._judged(fqn)
+        check_slash(tool.collateral, tool.fqn, amount_mist)
+        by_admin = self._by_admin(tool)
+        return await self.call(slashing.propose_for_tool, *by_admin, amount_mist, reason, evidence)
+
+    async def execute_slash(self, fqn: Fqn) -> Sent:
+        """Burn what was proposed. Raises `not_admin`, `no_slash_pending` or `not_due`."""
+        tool = await self._judged(fqn)
+        return await self.call(
+            slashing.execute_for_tool,
+            *self._by_admin(tool),
+            possible_at_ms=due_at_ms(tool.collateral),
+        )
+
+    async def cancel_slash(self, fqn: Fqn) -> Sent:
+        """Take back what was proposed. Raises `not_admin` or `no_slash_pending`."""
+        tool = await self._judged(fqn)
+        return await self.call(slashing.cancel_for_tool, tool.id, self.deployment.admin)
+
+    async def configure(self, settings: tool_registry.ToolSettings) -> Sent:
+        """Set what new registrations have to keep to. Raises `not_admin` or `invalid_settings`."""
+        deployment = self.deployment
+        require_admin(self.client.address, await self.read(deployment.admin, Admin))
+        to = (deployment.tool_registry, deployment.admin)
+        return await self.call(tool_registry.configure, *to, *astuple(settings))
+
+    # --- Rights
+
+    def _by_owner(self, tool: calls.Tool) -> tuple[Address, Address, Address]:
+        """What the owner's functions begin with."""
+        return tool.id, tool.name, self.deployment.tool_registry
+
+    def _by_admin(self, tool: calls.Tool) -> tuple[Address, Address, Address]:
+        """What the admin's functions begin with."""
+        return tool.id, self.deployment.admin, self.deployment.tool_registry
+
+    async def _with_name(self, fqn: Fqn) -> tuple[calls.Tool, Name]:
+        """The tool and its name, with one request. Raises `tool_unknown`."""
+        parsed = parse_fqn(fqn)
+        name_at = self._name_id(parsed.unversioned)
+        value, name = await self.client.objects([self._id(parsed), name_at])
+        tool = await self._registered(self.decoded(value, calls.Tool), fqn)
+        return tool, self.existing(name, name_at, Name)
+
+    async def _owned(self, fqn: Fqn) -> calls.Tool:
+        """The tool, if the wallet owns its name. Raises `tool_unknown` or `not_owner`."""
+        tool, name = await self._with_name(fqn)
+        check_owner(name, self.client.address)
+        return tool
+
+    async def _judged(self, fqn: Fqn) -> calls.Tool:
+        """The tool, if the wallet is the admin's. Raises `tool_unknown` or `not_admin`."""
+        admin = await self.read(self.deployment.admin, Admin)
+        require_admin(self.client.address, admin)
+        return await self.get(fqn)

@@ -1,0 +1,1 @@
+"""Operations on published workflows. Begin with `workflows.py`."""

@@ -1,0 +1,193 @@
+"""A published workflow as it is read back, with all that the chain has of it compared.
+
+Who publishes is a stranger: the document is unpacked with a bound, has the digest that the chain
+has, and the plan that is executed is that of the document.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from nexus_tools.contracts import PackageClient, tool_id
+from nexus_tools.contracts.move_bindings.value import Ports
+from nexus_tools.contracts.move_bindings.workflows.dag import (
+    BlockPage,
+    Chunk,
+    Dag,
+    Defaults,
+    VertexPage,
+)
+from nexus_tools.contracts.move_bindings.workflows.plan import Block, Vertex
+from nexus_tools.errors import NexusError, ValidationError
+from nexus_tools.registry.workflows.limits import (
+    MAX_CHUNKS,
+    MAX_DOCUMENT_BYTES,
+    PAGE,
+    EncodedPlan,
+)
+from nexus_tools.registry.workflows.plan_encoding import encoded
+from nexus_tools.registry.workflows.plan_gas import PlanSizes
+from nexus_tools.sui.bindings.runtime import MoveStruct
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import dynamic_field_id
+from nexus_tools.sui.types.type_tag import TYPE_TAG, Primitive, TypeTag, VectorTag, field_tag
+from nexus_tools.tool import ToolFqn
+from nexus_tools.workflow import Document, Plan, plan_of, read_document
+
+Entry = TypeVar("Entry", Vertex, Block)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedWorkflow:
+    """A workflow on chain; `tools` are the ids of its tools, in the order of `fqns`.
+
+    `name` is the id of the name of which it is a version; `sizes` are what reading it costs.
+    """
+
+    id: Address
+    fqn: ToolFqn
+    name: Address
+    description: str
+    document: Document
+    plan: Plan
+    tools: tuple[Address, ...]
+    sizes: PlanSizes
+
+    @property
+    def fqns(self) -> tuple[str, ...]:
+        """The FQNs of its tools, by number."""
+        return tuple(dict.fromkeys(vertex.fqn for vertex in self.document.vertices))
+
+
+async def read_workflow(package: PackageClient, dag: Dag) -> PublishedWorkflow:
+    """The workflow of an object that is read already. Raises `workflow_mismatch`."""
+    text = await _text(package, dag)
+    vertices = await _pages(package, dag, VertexPage, dag.vertices, Vertex)
+    blocks = await _pages(package, dag, BlockPage, dag.blocks, Block)
+    edges = sum(len(variant.edges) for vertex in vertices for variant in vertex.variants)
+    registry = package.deployment.tool_registry
+    # The largest one takes a second or two, in which a Leader has other things to do.
+    found = await asyncio.to_thread(_read, registry, dag, text, edges)
+    expected = found.encoded
+    if (dag.tools, dag.groups) != (found.tools, expected.groups):
+        raise _mismatch(dag, "it has other tools or entry groups than its document")
+    if (vertices, blocks) != (expected.vertices, expected.blocks):
+        raise _mismatch(dag, "what is executed is not what its document says")
+    keys = [Defaults(number) for number in expected.defaults]
+    defaults = await _fields(package, dag, keys, package.deployment.type_of(Ports))
+    if defaults != [*expected.defaults.values()]:
+        raise _mismatch(dag, "it has other default values than its document")
+    fqn = ToolFqn.parse(dag.fqn)
+    terms = (dag.id, fqn, dag.name, dag.description)
+    return PublishedWorkflow(*terms, found.document, found.plan, found.tools, sizes_of(dag))
+
+
+def sizes_of(dag: Dag) -> PlanSizes:
+    """Return the bytes of a workflow that is published."""
+    vertex_pages = -(-dag.vertices // PAGE)
+    pages = dag.page_bytes
+    return PlanSizes(dag.head_bytes, pages[:vertex_pages], pages[vertex_pages:])
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A document with all that follows from it."""
+
+    document: Document
+    plan: Plan
+    encoded: EncodedPlan
+    tools: tuple[Address, ...]
+
+
+def _read(registry: Address, dag: Dag, text: bytes, edges: int) -> _Read:
+    """Read a document, and plan it if it is as large as what its publisher paid for on chain."""
+    with _telling(dag):
+        document, _ = read_document(text)
+    if (len(document.vertices), len(document.edges)) != (dag.vertices, edges):
+        raise _mismatch(dag, "it has other vertices or edges than its document")
+    with _telling(dag):
+        plan = plan_of(document)
+        expected = encoded(document, plan)
+        tools = tuple(tool_id(registry, ToolFqn.parse(fqn)) for fqn in expected.tools)
+    if document.digest() != dag.digest:
+        raise _mismatch(dag, "its document is not spelt as canonical ones are")
+    return _Read(document, plan, expected, tools)
+
+
+@contextmanager
+def _telling(dag: Dag) -> Iterator[None]:
+    try:
+        yield
+    except NexusError as error:
+        raise _mismatch(dag, f"its document is none: {error.message}") from error
+
+
+async def written_defaults(
+    package: PackageClient, dag: Dag, numbers: Sequence[int]
+) -> frozenset[int]:
+    """The vertices of these numbers whose default values are on chain."""
+    ids = [_field_id(package, dag, Defaults(number)) for number in numbers]
+    found = await package.client.objects(ids)
+    return frozenset(number for number, value in zip(numbers, found, strict=True) if value)
+
+
+async def _text(package: PackageClient, dag: Dag) -> bytes:
+    if dag.chunks > MAX_CHUNKS:
+        raise _mismatch(dag, "its document is too long")
+    keys = [Chunk(number) for number in range(dag.chunks)]
+    chunks = await _fields(package, dag, keys, VectorTag(Primitive.U8))
+    unpacking = zlib.decompressobj()
+    try:
+        text = unpacking.decompress(b"".join(chunk or b"" for chunk in chunks), MAX_DOCUMENT_BYTES)
+    except zlib.error as error:
+        raise _mismatch(dag, "its document cannot be unpacked") from error
+    if not unpacking.eof:
+        raise _mismatch(dag, "its document is too long, or a part of it is missing")
+    if sha256(text).digest() != dag.digest:
+        raise _mismatch(dag, "its document has another digest")
+    return text
+
+
+async def _fields(
+    package: PackageClient, dag: Dag, keys: Sequence[MoveStruct], value: TypeTag
+) -> list[Any]:
+    """The values under these keys; None for those that do not exist."""
+    deployment = package.deployment
+    found = await package.client.objects([_field_id(package, dag, key) for key in keys])
+    return [
+        None
+        if each is None
+        else deployment.decode_entry(each, field_tag(deployment.type_of(type(key)), value))
+        for key, each in zip(keys, found, strict=True)
+    ]
+
+
+def _field_id(package: PackageClient, dag: Dag, key: MoveStruct) -> Address:
+    kind = TYPE_TAG.encode(package.deployment.type_of(type(key)))
+    codec: Any = key
+    return dynamic_field_id(dag.id, kind, codec.bcs.encode(key))
+
+
+async def _pages(
+    package: PackageClient,
+    dag: Dag,
+    page: type[VertexPage] | type[BlockPage],
+    entries: int,
+    kind: type[Entry],
+) -> tuple[Entry, ...]:
+    """All entries of the pages of a kind, as far as the pages exist."""
+    keys = [page(number) for number in range(-(-entries // PAGE))]
+    found = await _fields(package, dag, keys, VectorTag(package.deployment.type_of(kind)))
+    return tuple(each for entries in found for each in entries or ())
+
+
+def _mismatch(dag: Dag, why: str) -> ValidationError:
+    return ValidationError(
+        "workflow_mismatch",
+        f"{dag.fqn} is not what it says: {why}",
+        hint="do not execute it: its publisher made it in another way than this tool does",
+    )

@@ -1,0 +1,368 @@
+"""What a user has set: networks, keys and deployments by name, and which of them is meant.
+
+The file is `$XDG_CONFIG_HOME/nexus-tools/config.toml`, overruled by the environment; keys have a
+file of their own. Networks and keys that are not there are looked for where the Sui CLI and pysui
+keep theirs: who has one of those need not import a key, nor name a node once more.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from nexus_tools.errors import NexusError, NotFoundError, ValidationError
+from nexus_tools.settings.directories import (
+    cache_directory,
+    config_directory,
+    data_directory,
+    pysui_directory,
+    sui_config_directory,
+)
+from nexus_tools.settings.environment import user_variables
+from nexus_tools.settings.lookup import Found, nearest, require_one
+from nexus_tools.settings.passphrase import Passphrase
+from nexus_tools.settings.running_localnet import restart_hint, running_localnet, running_localnets
+from nexus_tools.settings.settings_file import KEYS, TABLES, change_document, read_document
+from nexus_tools.sui.support.suggestions import suggestion
+from nexus_tools.sui.support.units import parse_gas_price, parse_timeout
+
+if TYPE_CHECKING:
+    from nexus_tools.contracts import Deployment, LockDeployment
+    from nexus_tools.sui.keystore import Account, KeyPair, PysuiFiles, SuiFiles, Wallet
+    from nexus_tools.sui.network import Network
+    from nexus_tools.sui.types.address import Address
+
+    Files = SuiFiles | PysuiFiles
+
+T = TypeVar("T")
+Report = Callable[[NexusError], None]
+
+DEFAULT_TIMEOUT = "10s"
+"""What people wait for without a word; programs may have more patience."""
+_HOW_TO_ADD_A_NETWORK = (
+    "`nexus-tools network list` shows them, `nexus-tools network use NAME --url URL` adds one"
+)
+_HOW_TO_ADD_A_KEY = "`nexus-tools wallet list` shows what is there, `nexus-tools wallet new` adds"
+
+OURS = "nexus-tools"
+WELL_KNOWN = "well-known"
+
+
+@dataclass
+class Settings:
+    """Where things are, and what the file and the environment say.
+
+    `values` are the file's, `overrides` the environment's, as is the `localnet_port` at which a
+    localnet is looked for that this user has not started, and the `passphrase`; `networks` are a
+    user's own profiles by name; `deployments` and `upgrade_locks` are packages by network.
+    """
+
+    config_file: Path
+    data_directory: Path
+    cache_directory: Path
+    values: dict[str, str] = field(default_factory=dict)
+    overrides: dict[str, str] = field(default_factory=dict)
+    localnet_port: str | None = None
+    passphrase: Passphrase = field(default_factory=Passphrase)
+    networks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    deployments: dict[str, dict[str, Any]] = field(default_factory=dict)
+    upgrade_locks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _was: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    # --- The file and the environment
+
+    @classmethod
+    def load(cls) -> "Settings":
+        """Read file and environment. Raises `config_invalid` or `variable_unknown`."""
+        variables = user_variables()
+        settings = cls(
+            config_file=Path(variables.get("config") or config_directory() / "config.toml"),
+            data_directory=data_directory(),
+            cache_directory=cache_directory(),
+            overrides={key: variables[key] for key in KEYS if key in variables},
+            localnet_port=variables.get("localnet_port"),
+            passphrase=Passphrase.of(variables),
+        )
+        settings._was = read_document(settings.config_file)
+        settings._take(settings._was)
+        return settings
+
+    def get(self, key: str) -> str | None:
+        """A setting: the environment's, else the file's."""
+        return self.overrides.get(key, self.values.get(key))
+
+    @property
+    def network(self) -> str:
+        """The name of the network."""
+        return self.get("network") or "localnet"
+
+    @property
+    def wallet(self) -> str | None:
+        """Alias or address of the key that signs; None: the active one of the keystore."""
+        return self.get("wallet")
+
+    @property
+    def keystore(self) -> Path:
+        """The file with the keys."""
+        return Path(self.get("keystore") or self.data_directory / "sui.keystore").expanduser()
+
+    @property
+    def timeout_s(self) -> float:
+        """How long a node or a faucet may take to respond. Raises as `parse_timeout`."""
+        return parse_timeout(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
+
+    @property
+    def max_gas_price_mist(self) -> int | None:
+        """The highest gas price that a node may report, or None. Raises `gas_price_invalid`."""
+        return parse_gas_price(self.get("max_gas_price"))
+
+    @property
+    def leaders(self) -> "tuple[Address, ...]":
+        """Whom invocations name, by ids of whatever network. Raises `address_invalid`."""
+        from nexus_tools.sui.types.address import Address
+
+        given = [each.strip() for each in (self.get("leaders") or "").split(",")]
+        return tuple(Address.parse_whole(each) for each in given if each)
+
+    def save(self) -> None:
+        """Write what was changed here; what others changed in the file meanwhile is kept."""
+        now = self.values | {table: getattr(self, table) for table in TABLES}
+        self._was = change_document(self.config_file, self._was, now)
+        self._take(self._was)
+
+    def _take(self, document: Mapping[str, Any]) -> None:
+        """Have the settings and tables of a document, and change none of it with them."""
+        self.values = {key: document[key] for key in KEYS if key in document}
+        for table in TABLES:
+            setattr(self, table, dict(document[table]))
+
+    # --- Networks
+
+    def find_network(self, name: str | None = None) -> "Network":
+        """The network with a name; without one, that of the settings.
+
+        Raises `network_unknown`, `network_ambiguous` or `network_not_grpc`.
+        """
+        return self.locate_network(name).what.with_gas_price_limit(self.max_gas_price_mist)
+
+    def locate_network(self, name: str | None = None) -> "Found[Network]":
+        """As `find_network`, and where it was found."""
+        name = name or self.network
+        found = nearest(self._network_places(), lambda network: network.name == name)
+        if not found:
+            self._pysui.check_protocol(name)
+            names = [each.what.name for each in self.all_networks(lambda _: None)]
+            likely = suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK)
+            hint = restart_hint(name) or likely
+            raise NotFoundError("network_unknown", f"no network is named {name[:80]!r}", hint=hint)
+        require_one(found, "network", name, lambda network: network.url)
+        return found[0]
+
+    def all_networks(self, report: Report) -> "list[Found[Network]]":
+        """Return the nearest network of each name; `report` receives unreadable files."""
+        found: list[Found[Network]] = []
+        for place in self._network_places(report):
+            taken = {each.what.name for each in found}
+            found += [each for each in place if each.what.name not in taken]
+        return found
+
+    def hidden_networks(self) -> "list[Found[Network]]":
+        """Return the networks of other programs whose name means another network here."""
+        ours, known, elsewhere = self._network_places(lambda _: None)
+        used = {each.what.name: each.what.url for each in (*known, *ours)}
+        urls = ((each, each.what.url) for each in elsewhere)
+        return [each for each, url in urls if used.get(each.what.name, url) != url]
+
+    def _network_places(self, report: Report | None = None) -> "Iterator[Iterator[Found[Network]]]":
+        """Ours before those that everyone knows before those of other programs."""
+        yield self._our_networks()
+        yield self._known_networks()
+        yield self._find_elsewhere(lambda files: files.networks, report)
+
+    def _our_networks(self) -> "Iterator[Found[Network]]":
+        from nexus_tools.sui.network import Network
+
+        for name, profile in self.networks.items():
+            yield Found(Network(name=name, has_profile=True, **profile), OURS, self.config_file)
+        for running in running_localnets():
+            if running.name not in self.networks:
+                network = Network(running.name, running.url, running.url, has_profile=True)
+                yield Found(network, OURS)
+
+    def _known_networks(self) -> "Iterator[Found[Network]]":
+        """A localnet that is not running would be started at the port that the environment says."""
+        from nexus_tools.sui.network import LOCALNET, NETWORKS, Network
+
+        port = self.localnet_port
+        url = LOCALNET.url if port in (None, "0") else f"http://127.0.0.1:{port}"
+        local = Network("localnet", url, url, has_profile=True)
+        for network in (NETWORKS | {"localnet": local}).values():
+            yield Found(network, WELL_KNOWN)
+
+    def lacks_localnet(self, network: str) -> bool:
+        """Whether a network is the localnet that this user would have to start first."""
+        return network == "localnet" and network not in self.networks and running_localnet() is None
+
+    # --- Keys
+
+    def open_wallet(self) -> "Wallet":
+        """The keystore; it is made when the first key is."""
+        from nexus_tools.sui.keystore import Wallet
+
+        return Wallet(self.keystore, self.passphrase)
+
+    def find_key(self, which: "str | Address | None" = None) -> "KeyPair":
+        """The key of the account that `locate_account` finds. Raises as that does."""
+        found = self.locate_account(which)
+        address = found.what.address
+        if found.source == OURS:
+            return self.open_wallet().signer(address)
+        return self._elsewhere[found.source].key(address)
+
+    def locate_account(self, which: "str | Address | None" = None) -> "Found[Account]":
+        """The account with an alias or address, and where its key is.
+
+        Without one, that of the settings, else the active one of our keystore. Raises
+        `account_unknown`, `account_ambiguous` or `wallet_empty`.
+        """
+        which = which or self.wallet
+        if which is None:
+            return self._active_account()
+        found = nearest(self._account_places(), lambda account: account.is_named(which))
+        if not found:
+            aliases = [each.what.alias for each in self.all_accounts(lambda _: None)]
+            raise NotFoundError(
+                "account_unknown",
+                f"there is no key {which!s:.80} in {self.keystore}, nor with the Sui CLI or pysui",
+                hint=suggestion(str(which), aliases, otherwise=_HOW_TO_ADD_A_KEY),
+            )
+        require_one(found, "account", str(which), lambda account: account.address)
+        return found[0]
+
+    def all_accounts(self, report: Report) -> "list[Found[Account]]":
+        """The accounts of our keystore, then those of other programs; `report` as above."""
+        return [each for place in self._account_places(report) for each in place]
+
+    def _account_places(self, report: Report | None = None) -> "Iterator[Iterable[Found[Account]]]":
+        wallet = self.open_wallet()
+        yield [Found(account, OURS, wallet.path) for account in wallet.accounts()]
+        yield self._find_elsewhere(lambda files: files.accounts, report)
+        if report is not None:
+            for files in (wallet, *self._elsewhere.values()):
+                with suppress(ValidationError):  # it is reported already
+                    list(map(report, files.unreadable))
+
+    def _active_account(self) -> "Found[Account]":
+        wallet = self.open_wallet()
+        try:
+            return Found(wallet.account(), OURS, wallet.path)
+        except NotFoundError as error:
+            elsewhere = self._find_elsewhere(lambda files: files.accounts, lambda _: None)
+            others = ", ".join(each.what.alias for each in elsewhere)
+            if others and error.code == "wallet_empty":
+                error.hint = f"`nexus-tools wallet use` takes one of {others}"
+                error.hint += ", `nexus-tools wallet new` makes one"
+            raise
+
+    def use_account(self, found: "Found[Account]") -> None:
+        """Let an account sign from now on."""
+        address = found.what.address
+        if found.source == OURS:
+            self.open_wallet().use(address)
+            if self.values.pop("wallet", None) is None:
+                return
+        else:
+            self.values["wallet"] = str(address)
+        self.save()
+
+    def rename_account(self, found: "Found[Account]", alias: str) -> None:
+        """Give a key of ours another alias, also where the file names it by that.
+
+        Raises `alias_invalid` or `alias_taken`.
+        """
+        self.open_wallet().rename(found.what.address, alias)
+        if self.values.get("wallet") == found.what.alias:
+            self.values["wallet"] = alias
+            self.save()
+
+    def remove_account(self, found: "Found[Account]") -> None:
+        """Forget a key of ours for good; the file names it no more."""
+        self.open_wallet().remove(found.what.address)
+        if found.what.is_named(self.values.get("wallet", "")):
+            del self.values["wallet"]
+            self.save()
+
+    # --- Other programs
+
+    def _find_elsewhere(
+        self, read: "Callable[[Files], Sequence[T]]", report: Report | None
+    ) -> Iterator[Found[T]]:
+        """What the files of other programs have. Without `report`, a broken one is an error."""
+        for source, files in self._elsewhere.items():
+            try:
+                found = read(files)
+            except ValidationError as error:
+                if report is None:
+                    raise
+                report(error)
+            else:
+                yield from (Found(each, source, files.file) for each in found)
+
+    @cached_property
+    def _elsewhere(self) -> "dict[str, Files]":
+        return {"sui": self.sui_files, "pysui": self._pysui}
+
+    @cached_property
+    def sui_files(self) -> "SuiFiles":
+        """Networks and keys of the Sui CLI."""
+        from nexus_tools.sui.keystore import SuiFiles
+
+        return SuiFiles(sui_config_directory())
+
+    @cached_property
+    def _pysui(self) -> "PysuiFiles":
+        from nexus_tools.sui.keystore import PysuiFiles
+
+        return PysuiFiles(pysui_directory())
+
+    # --- Deployments
+
+    def find_deployment(self, network: str, chain_id: str) -> "Deployment":
+        """The package as it is published on a network, if that is still the same chain.
+
+        Raises `package_not_published`.
+        """
+        from nexus_tools.contracts import Deployment
+
+        document = self.deployments.get(network)
+        deployment = Deployment.parse(document) if document else None
+        if deployment is None or deployment.chain_id != chain_id:
+            reason = "which has a new chain since" if deployment else "as far as this machine knows"
+            raise NotFoundError(
+                "package_not_published",
+                f"the Move package is not published on {network}, {reason}",
+                hint="`nexus-tools package publish` does it,"
+                " `nexus-tools package use ID` takes a published one",
+            )
+        return deployment
+
+    def remember(self, deployment: "Deployment", network: str) -> None:
+        """Keep where the package is published on a network."""
+        known = {key: value for key, value in deployment.as_json().items() if value is not None}
+        self.deployments[network] = known
+        self.save()
+
+    def find_locks(self, network: str, chain_id: str) -> "LockDeployment | None":
+        """The `upgrade_lock` that is used on a network, if that is still the same chain."""
+        from nexus_tools.contracts import LockDeployment
+
+        document = self.upgrade_locks.get(network)
+        locks = LockDeployment.parse(document) if document else None
+        return locks if locks and locks.chain_id == chain_id else None
+
+    def remember_locks(self, locks: "LockDeployment", network: str) -> None:
+        """Keep which `upgrade_lock` is used on a network."""
+        self.upgrade_locks[network] = locks.as_json()
+        self.save()

@@ -1,0 +1,112 @@
+"""Why a module aborts: from its bytecode and, as far as numbers go, from its sources.
+
+A plain code is a number, whose name and sentence are in the sources alone. The code of an error
+marked `#[error]` names constants of the bytecode: the name and, if it is a text, the sentence.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from nexus_tools.sui.bindings.runtime import MoveError
+from nexus_tools.sui.bytecode import (
+    CompiledModule,
+    Opcode,
+    VectorToken,
+    clever_code,
+    clever_error_of,
+    is_identifier,
+)
+from nexus_tools.sui.move_source import SourceConstant, SourceModule, closing
+
+_ERROR_NAME = re.compile(r"E[A-Z][a-z]\w*|E_\w+|ERR\w*")
+
+
+def read_errors(module: CompiledModule, source: SourceModule | None) -> Iterator[MoveError]:
+    """Those that the sources name, in their order, and those that the bytecode names besides."""
+    named = dict(_named_in_bytecode(module))
+    aborted = _aborted_names(source) if source else set()
+    constants = source.constants if source else ()
+    for constant in (each for each in constants if is_identifier(each.name)):
+        error = named.pop(constant.name, None)
+        is_marked = any(each.name == "error" for each in constant.attributes)
+        if error is not None:
+            yield _with_words(error, constant)
+        elif is_marked or _is_error(constant, aborted):
+            yield _error_of(constant, is_marked=is_marked)
+    yield from named.values()
+
+
+def _is_error(constant: SourceConstant, aborted: set[str]) -> bool:
+    """Errors are called so, or code aborts with them."""
+    if constant.type != "u64" or _number(constant.value) is None:
+        return False
+    return bool(_ERROR_NAME.fullmatch(constant.name)) or constant.name in aborted
+
+
+def _named_in_bytecode(module: CompiledModule) -> Iterator[tuple[str, MoveError]]:
+    """The errors whose codes name constants: the code is a number that is loaded to abort.
+
+    The bytecode holds such a name as bytes, which need not be a name: then it is left out.
+    """
+    for function in module.function_definitions:
+        instructions = function.code.instructions if function.code else ()
+        for loaded, then in pairwise(instructions):
+            if loaded.opcode is Opcode.LD_U64 and then.opcode is Opcode.ABORT:
+                assert isinstance(loaded.operand, int)
+                error = _clever_error(loaded.operand, module)
+                if error is not None:
+                    yield error.name, error
+
+
+def _clever_error(abort_code: int, module: CompiledModule) -> MoveError | None:
+    place, told = clever_code(abort_code), clever_error_of(abort_code, module)
+    if place is None or told is None or not is_identifier(told.constant_name or ""):
+        return None
+    assert told.constant_name is not None
+    assert place.value is not None
+    is_text = module.constants[place.value].type == VectorToken("u8")
+    sentence = (told.rendered or "") if is_text else ""
+    return MoveError(told.constant_name, sentence, told.code, place.name)
+
+
+def _with_words(error: MoveError, constant: SourceConstant) -> MoveError:
+    return MoveError(error.name, error.sentence or _sentence(constant), error.code, error.constant)
+
+
+def _error_of(constant: SourceConstant, *, is_marked: bool) -> MoveError:
+    """An error that the bytecode does not name."""
+    code = None if is_marked else _number(constant.value)
+    return MoveError(constant.name, _sentence(constant), code)
+
+
+def _sentence(constant: SourceConstant) -> str:
+    """The text that the constant is, or what documents it."""
+    text = constant.value[0] if len(constant.value) == 1 else ""
+    if text.startswith(('b"', '"')):
+        return text[text.index('"') + 1 : -1].replace('\\"', '"').replace("\\\\", "\\")
+    return " ".join(constant.doc.split())
+
+
+def _number(value: Sequence[str]) -> int | None:
+    """The value of a constant that is a plain number."""
+    text = value[0].replace("_", "") if len(value) == 1 else ""
+    digits = text.removesuffix("u64")
+    try:
+        return int(digits, 0) if digits.startswith("0x") else int(digits)
+    except ValueError:
+        return None
+
+
+def _aborted_names(source: SourceModule) -> set[str]:
+    """The words behind `abort`, and those that an `assert!` ends with."""
+    found: set[str] = set()
+    for function in source.functions:
+        for place, token in enumerate(function.body):
+            if token.text == "abort":
+                found.update(each.text for each in function.body[place + 1 : place + 2])
+            elif token.text == "assert":
+                end = closing(function.body, place + 2)
+                last = [each.text for each in function.body[place + 3 : end] if each.text != ","]
+                found.update(last[-1:])
+    return found

@@ -1,0 +1,164 @@
+"""Types of Move as Python writes them: annotations, codecs, and the tags of transactions."""
+
+from collections.abc import Sequence
+
+from nexus_tools.sui.bindings.generator.contents import EnumContents, TypeParameter
+from nexus_tools.sui.bindings.generator.framework import FRAMEWORK_NAMES
+from nexus_tools.sui.bindings.generator.layout import Expression, Group, Text, call
+from nexus_tools.sui.bindings.generator.move_types import (
+    MoveType,
+    Named,
+    Parameter,
+    Vector,
+    used_parameters,
+)
+from nexus_tools.sui.bindings.generator.plan import Place, Plan
+from nexus_tools.sui.bindings.generator.scope import Scope
+from nexus_tools.sui.bindings.runtime.framework import KNOWN
+from nexus_tools.sui.bindings.runtime.names import class_name, module_name
+from nexus_tools.sui.types.type_tag import OPTION
+
+_PRIMITIVES = {"bool": ("bool", "boolean"), "address": ("Address", "address")} | {
+    f"u{bits}": ("int", f"u{bits}") for bits in (8, 16, 32, 64, 128, 256)
+}
+
+
+class Expressions:
+    """Writes types for one module of a plan.
+
+    `type_names` are what the type parameters around a type are called: type variables.
+    """
+
+    def __init__(self, plan: Plan, place: Place, module: str, scope: Scope) -> None:
+        self._plan = plan
+        self._place = place
+        self._module = module
+        self.scope = scope
+
+    # --- Annotations
+
+    def annotation(self, move_type: MoveType, type_names: Sequence[str]) -> str:
+        """The type of a value in Python."""
+        if isinstance(move_type, Vector):
+            if move_type.element == "u8":
+                return "bytes"
+            return f"tuple[{self.annotation(move_type.element, type_names)}, ...]"
+        if isinstance(move_type, Parameter):
+            return type_names[move_type.index]
+        if isinstance(move_type, str):
+            python = _PRIMITIVES[move_type][0]
+            return self.scope.use(python) if python == "Address" else python
+        assert isinstance(move_type, Named)
+        return self._named(move_type, type_names)
+
+    def _named(self, named: Named, type_names: Sequence[str]) -> str:
+        arguments = {
+            place: self.annotation(named.arguments[place], type_names) for place in named.takes
+        }
+        known = KNOWN.get(named.id)
+        if known is None:
+            name, order = self._class(named), named.takes
+            definition = self._plan.definition(named)
+            if isinstance(definition, EnumContents):
+                name, order = f"{name}.Variant", variant_parameters(definition)
+            inner = ", ".join(arguments[place] for place in order)
+            return f"{name}[{inner}]" if inner else name
+        if is_nested_option(named):
+            return f"tuple[{arguments[0]}, ...]"
+        given = [arguments.get(place, "") for place in range(len(named.arguments))]
+        imported = self.scope.use(known.imported) if known.imported else ""
+        return known.python.format(*given, imported=imported)
+
+    def _class(self, named: Named) -> str:
+        """The class of a type, with the module that it is in."""
+        name = class_name(named.name)
+        if named.address == self._place.address and named.module == self._module:
+            return name
+        return f"{self._module_of(named)}.{name}"
+
+    def _module_of(self, named: Named) -> str:
+        here, there = self._place.folder, self._plan.place_of(named.address).folder
+        name = module_name(named.module)
+        # With two underscores in front the classes would not find it.
+        plain = name.lstrip("_")
+        if here == there:
+            return self.scope.sibling(".", name, f"_{plain}")
+        parent = f"..{there}" if here else f".{there}"
+        return self.scope.sibling(parent, name, f"_{there}_{plain}" if there else f"_root_{plain}")
+
+    # --- Codecs
+
+    def codec(self, move_type: MoveType, type_names: Sequence[str]) -> Expression:
+        """The codec of a type; `type_names` are what the codecs of type parameters are called."""
+        bcs = self.scope.codecs()
+        if isinstance(move_type, Vector):
+            if move_type.element == "u8":
+                return f"{bcs}.byte_vector"
+            return call(f"{bcs}.vector", self.codec(move_type.element, type_names))
+        if isinstance(move_type, Parameter):
+            return type_names[move_type.index]
+        if isinstance(move_type, str):
+            return f"{bcs}.{_PRIMITIVES[move_type][1]}"
+        assert isinstance(move_type, Named)
+        arguments = [self.codec(each, type_names) for each in move_type.held]
+        known = KNOWN.get(move_type.id)
+        name = f"{bcs}.{known.codec}" if known else f"{self._class(move_type)}.bcs"
+        if is_nested_option(move_type):
+            name = f"{bcs}.vector"
+        takes = known.takes if known else move_type.takes
+        return call(name, *arguments) if takes else name
+
+    # --- Tags
+
+    def tag(self, move_type: MoveType, type_names: Sequence[str]) -> Expression | None:
+        """The tag of a type inside of a function; None for one of a package elsewhere.
+
+        A call says where its own package is published. Only the framework is at the same addresses
+        everywhere; those of other packages in the bytecode may be made up, to compile with them.
+        """
+        if isinstance(move_type, Parameter):
+            return type_names[move_type.index]
+        if isinstance(move_type, str):
+            return f"{self.scope.use('Primitive')}.{move_type.upper()}"
+        if isinstance(move_type, Vector):
+            element = self.tag(move_type.element, type_names)
+            return None if element is None else call(self.scope.use("VectorTag"), element)
+        assert isinstance(move_type, Named)
+        return self._named_tag(move_type, type_names)
+
+    def _named_tag(self, named: Named, type_names: Sequence[str]) -> Expression | None:
+        arguments = [self.tag(each, type_names) for each in named.arguments]
+        given = tuple(each for each in arguments if each is not None)
+        if len(given) < len(arguments):
+            return None
+        if self._place.defines(named):
+            return call("package.type_tag", Text(f"{named.module}::{named.name}"), *given)
+        if named.address not in FRAMEWORK_NAMES:
+            return None
+        number = int.from_bytes(named.address, "big")
+        address = f"{self.scope.use('Address')}.of({number:#x})"
+        parameters = [Group("", "()", given)] if given else []
+        tag = self.scope.use("StructTag")
+        return call(tag, address, Text(named.module), Text(named.name), *parameters)
+
+
+def variant_parameters(enum: EnumContents) -> tuple[int, ...]:
+    """The type parameters of an enum's values, in the order in which its variants have them."""
+    found: dict[int, None] = {}
+    for variant in enum.variants:
+        found |= dict.fromkeys(sorted(used_parameters(variant.types)))
+    return tuple(found)
+
+
+def held_parameters(parameters: Sequence[TypeParameter]) -> tuple[int, ...]:
+    """The places of the type parameters that are not phantom."""
+    return tuple(place for place, each in enumerate(parameters) if not each.is_phantom)
+
+
+def is_nested_option(move_type: Named) -> bool:
+    """Whether this is an option of an option, of which None would say too little.
+
+    `some(none)` and `none` would both be None; as tuples they are `(None,)` and `()`.
+    """
+    inner = move_type.arguments[0] if move_type.arguments else None
+    return move_type.id == OPTION and isinstance(inner, Named) and inner.id == OPTION

@@ -1,0 +1,115 @@
+"""Types as signatures and fields have them, with names in place of indices."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from nexus_tools.sui.bytecode import (
+    Ability,
+    CompiledModule,
+    DatatypeToken,
+    ReferenceToken,
+    SignatureToken,
+    TypeParameterToken,
+    VectorToken,
+)
+from nexus_tools.sui.types.address import Address
+
+
+class Vector(Struct, frozen=True):
+    """A vector."""
+
+    element: "MoveType"
+
+
+class Reference(Struct, frozen=True):
+    """A reference."""
+
+    target: "MoveType"
+    mutable: bool
+
+
+class Parameter(Struct, frozen=True):
+    """The type parameter at a place."""
+
+    index: int
+
+
+class Named(Struct, frozen=True):
+    """A struct or an enum with its type arguments; `takes` are the places of those not phantom."""
+
+    address: Address
+    module: str
+    name: str
+    arguments: tuple["MoveType", ...]
+    takes: tuple[int, ...]
+    abilities: Ability
+
+    @property
+    def id(self) -> tuple[Address, str, str]:
+        """What names it."""
+        return self.address, self.module, self.name
+
+    @property
+    def held(self) -> tuple["MoveType", ...]:
+        """The type arguments of which there may be values inside."""
+        return tuple(self.arguments[place] for place in self.takes)
+
+
+# A primitive is its Move name.
+MoveType = str | Vector | Reference | Parameter | Named
+
+
+def named_types(module: CompiledModule, token: SignatureToken) -> MoveType:
+    """A type of a module with the names that it has there."""
+    if isinstance(token, VectorToken):
+        return Vector(named_types(module, token.element))
+    if isinstance(token, ReferenceToken):
+        return Reference(named_types(module, token.target), token.mutable)
+    if isinstance(token, TypeParameterToken):
+        return Parameter(token.index)
+    if not isinstance(token, DatatypeToken):
+        return token
+    address, module_name, name = module.datatype_id(token.handle)
+    handle = module.datatype_handles[token.handle]
+    takes = [at for at, each in enumerate(handle.type_parameters) if not each.is_phantom]
+    arguments = tuple(named_types(module, each) for each in token.type_arguments)
+    return Named(Address(address), module_name, name, arguments, tuple(takes), handle.abilities)
+
+
+def held_types(move_type: MoveType) -> Iterator[Named]:
+    """The structs and enums of which a value of this type is made, as far as the type tells."""
+    if isinstance(move_type, Vector):
+        yield from held_types(move_type.element)
+    elif isinstance(move_type, Named):
+        yield move_type
+        for argument in move_type.held:
+            yield from held_types(argument)
+
+
+def used_parameters(move_types: Sequence[MoveType]) -> set[int]:
+    """The type parameters that values of these types contain."""
+    found: set[int] = set()
+    for move_type in move_types:
+        if isinstance(move_type, Parameter):
+            found.add(move_type.index)
+        elif isinstance(move_type, Vector):
+            found |= used_parameters([move_type.element])
+        elif isinstance(move_type, Named):
+            found |= used_parameters(move_type.held)
+    return found
+
+
+def move_text(move_type: MoveType, parameters: Sequence[str]) -> str:
+    """The type as Move sources write it, without modules: `&mut Coin<T>`."""
+    if isinstance(move_type, Reference):
+        mutable = "mut " if move_type.mutable else ""
+        return f"&{mutable}{move_text(move_type.target, parameters)}"
+    if isinstance(move_type, Vector):
+        return f"vector<{move_text(move_type.element, parameters)}>"
+    if isinstance(move_type, Parameter):
+        return parameters[move_type.index]
+    if isinstance(move_type, str):
+        return move_type
+    arguments = ", ".join(move_text(each, parameters) for each in move_type.arguments)
+    return f"{move_type.name}<{arguments}>" if arguments else move_type.name

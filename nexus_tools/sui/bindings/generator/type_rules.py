@@ -1,0 +1,97 @@
+"""Rules of the bytecode verifier on which the generator relies.
+
+Networks publish only verified modules. A file, or a node that is not honest, may give others, of
+which no code must be made.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from nexus_tools.sui.bindings.runtime.framework import KNOWN
+from nexus_tools.sui.bytecode import (
+    SIGNER,
+    CompiledModule,
+    DatatypeToken,
+    EnumDefinition,
+    ReferenceToken,
+    SignatureToken,
+    StructDefinition,
+    TypeParameterToken,
+    VectorToken,
+    preorder,
+)
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.types.address import Address
+
+
+def check_types(module: CompiledModule) -> None:
+    """Check the types in the fields and signatures of a module. Raises `module_malformed`."""
+    for definition in _datatypes(module):
+        parameters = module.datatype_handles[definition.handle].type_parameters
+        held = [place for place, each in enumerate(parameters) if not each.is_phantom]
+        for token in _field_types(definition):
+            if _has(token, SIGNER):
+                raise _malformed(module, "a field holds a signer")
+            _check(module, token, len(parameters))
+            _check_held(module, token, held)
+    for function in module.function_definitions:
+        handle = module.function_handles[function.handle]
+        for place in (handle.parameters, handle.returns):
+            for token in module.signatures[place]:
+                plain = token.target if isinstance(token, ReferenceToken) else token
+                _check(module, plain, len(handle.type_parameters))
+
+
+def takes_signer(module: CompiledModule, parameters: int) -> bool:
+    """Return whether a signature has a signer, which no transaction can give."""
+    return any(_has(token, SIGNER) for token in module.signatures[parameters])
+
+
+def _datatypes(module: CompiledModule) -> Iterator[StructDefinition | EnumDefinition]:
+    yield from module.struct_definitions
+    yield from module.enum_definitions
+
+
+def _field_types(definition: StructDefinition | EnumDefinition) -> Iterator[SignatureToken]:
+    if isinstance(definition, StructDefinition):
+        yield from (field.type for field in definition.fields or ())
+    else:
+        yield from (field.type for each in definition.variants for field in each.fields)
+
+
+def _has(token: SignatureToken, kind: SignatureToken) -> bool:
+    return any(each == kind for each in preorder(token))
+
+
+def _check(module: CompiledModule, token: SignatureToken, parameters: int) -> None:
+    """Check a type that is not a reference."""
+    for each in preorder(token):
+        if isinstance(each, ReferenceToken):
+            raise _malformed(module, "a type holds a reference")
+        if isinstance(each, TypeParameterToken) and each.index >= parameters:
+            raise _malformed(module, "a type names a type parameter that does not exist")
+        if isinstance(each, DatatypeToken):
+            handle = module.datatype_handles[each.handle]
+            if len(each.type_arguments) != len(handle.type_parameters):
+                raise _malformed(module, "a type has the wrong number of type arguments")
+            address, module_name, name = module.datatype_id(each.handle)
+            known = KNOWN.get((Address(address), module_name, name))
+            held = (at for at, one in enumerate(handle.type_parameters) if not one.is_phantom)
+            if known is not None and not {*known.takes} <= {*held}:
+                raise _malformed(module, "a type of the framework is not declared as it is there")
+
+
+def _check_held(module: CompiledModule, token: SignatureToken, held: Sequence[int]) -> None:
+    """Check that phantom type parameters are only in the places of phantom ones."""
+    if isinstance(token, TypeParameterToken) and token.index not in held:
+        raise _malformed(module, "a field holds a phantom type parameter")
+    if isinstance(token, VectorToken):
+        _check_held(module, token.element, held)
+    if isinstance(token, DatatypeToken):
+        parameters = module.datatype_handles[token.handle].type_parameters
+        for argument, parameter in zip(token.type_arguments, parameters, strict=True):
+            if not parameter.is_phantom:
+                _check_held(module, argument, held)
+
+
+def _malformed(module: CompiledModule, rule: str) -> ValidationError:
+    return ValidationError("module_malformed", f"the module {module.name} is not valid: {rule}")

@@ -1,0 +1,63 @@
+"""The types of the framework that need no generated classes."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.type_tag import (
+    ASCII_STRING,
+    BALANCE,
+    COIN,
+    DYNAMIC_FIELD,
+    OBJECT_ID,
+    OPTION,
+    STRING,
+    TYPE_NAME,
+    UID,
+    URL,
+)
+
+
+class Known(Struct, frozen=True):
+    """How values of a type stand in Python.
+
+    `python` is the annotation, with `{0}` for that of the first type argument and `{imported}` for
+    the class `imported`. `codec` is the name in `codecs`; it is made of those of the type arguments
+    at the places `takes`.
+    """
+
+    python: str
+    codec: str
+    takes: tuple[int, ...] = ()
+    imported: str = ""
+
+
+TypeName = tuple[Address, str, str]
+
+_TEXT, _AMOUNT = Known("str", "string"), Known("int", "u64")
+_ID = Known("{imported}", "address", imported="Address")
+_COLLECTION = Known("{imported}", "collection", imported="Collection")
+_FIELD = Known("{imported}[{0}, {1}]", "field", (0, 1), imported="Field")
+
+KNOWN: Mapping[TypeName, Known] = {
+    STRING.datatype: _TEXT,
+    ASCII_STRING.datatype: _TEXT,
+    TYPE_NAME.datatype: _TEXT,
+    OPTION: Known("{0} | None", "option", (0,)),
+    URL.datatype: _TEXT,
+    OBJECT_ID.datatype: _ID,
+    UID.datatype: _ID,
+    BALANCE: _AMOUNT,
+    (SUI_FRAMEWORK, "balance", "Supply"): _AMOUNT,
+    COIN: Known("{imported}", "coin", imported="Coin"),
+    (SUI_FRAMEWORK, "vec_set", "VecSet"): Known("tuple[{0}, ...]", "vector", (0,)),
+    (SUI_FRAMEWORK, "vec_map", "VecMap"): Known("tuple[tuple[{0}, {1}], ...]", "map_of", (0, 1)),
+    DYNAMIC_FIELD: _FIELD,
+    (SUI_FRAMEWORK, "dynamic_object_field", "Wrapper"): Known("{0}", "wrapped", (0,)),
+    (SUI_FRAMEWORK, "bag", "Bag"): _COLLECTION,
+    (SUI_FRAMEWORK, "object_bag", "ObjectBag"): _COLLECTION,
+    (SUI_FRAMEWORK, "object_table", "ObjectTable"): _COLLECTION,
+    (SUI_FRAMEWORK, "table", "Table"): _COLLECTION,
+    (SUI_FRAMEWORK, "table_vec", "TableVec"): _COLLECTION,
+}

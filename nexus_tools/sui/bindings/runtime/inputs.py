@@ -1,0 +1,146 @@
+"""How the values that a caller gives become arguments of a Move call.
+
+What is an argument already, such as the result of an earlier call, is taken as it is.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nexus_tools.sui.bcs import Codec, string
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.transaction_builder import MAX_CHUNK_BYTES, TransactionBuilder
+from nexus_tools.sui.types.address import (
+    ACCUMULATOR_ROOT,
+    AUTHENTICATOR_STATE,
+    BRIDGE,
+    CLOCK,
+    COIN_REGISTRY,
+    DENY_LIST,
+    DISPLAY_REGISTRY,
+    MOVE_STDLIB,
+    RANDOM,
+    SYSTEM_STATE,
+    Address,
+)
+from nexus_tools.sui.types.object import ObjectReference
+from nexus_tools.sui.types.transaction import (
+    Argument,
+    GasCoin,
+    InputArgument,
+    NestedResult,
+    ReceivingObject,
+    Result,
+)
+from nexus_tools.sui.types.type_tag import Primitive, TypeTag, VectorTag
+
+ObjectInput = Address | Argument
+"""An object by its id, or one that an earlier command of the transaction gives."""
+
+_ARGUMENTS = (GasCoin, InputArgument, Result, NestedResult)
+_BYTES = VectorTag(Primitive.U8)
+
+__all__ = [
+    "ACCUMULATOR_ROOT",
+    "AUTHENTICATOR_STATE",
+    "BRIDGE",
+    "CLOCK",
+    "COIN_REGISTRY",
+    "DENY_LIST",
+    "DISPLAY_REGISTRY",
+    "RANDOM",
+    "SYSTEM_STATE",
+    "ObjectInput",
+    "ascii_text",
+    "changed",
+    "data",
+    "data_list",
+    "elements",
+    "objects",
+    "pure",
+    "read",
+    "received",
+    "text",
+]
+
+
+def changed(builder: TransactionBuilder, value: ObjectInput) -> Argument:
+    """An object that the call changes or takes."""
+    return builder.object(value, mutable=True) if isinstance(value, Address) else value
+
+
+def read(builder: TransactionBuilder, value: ObjectInput) -> Argument:
+    """An object that the call only reads: shared ones are read by any number at once."""
+    return builder.object(value, mutable=False) if isinstance(value, Address) else value
+
+
+def received(builder: TransactionBuilder, value: ObjectReference | Argument) -> Argument:
+    """An object that was sent to another object."""
+    if isinstance(value, ObjectReference):
+        return builder.resolved(ReceivingObject(value))
+    return value
+
+
+def pure(builder: TransactionBuilder, codec: Codec[Any], value: Any) -> Argument:
+    """A value that is no object."""
+    return value if isinstance(value, _ARGUMENTS) else builder.pure(codec, value)
+
+
+def data(builder: TransactionBuilder, value: bytes | Argument) -> Argument:
+    """A `vector<u8>` of any length."""
+    return value if isinstance(value, _ARGUMENTS) else builder.byte_vector(value)
+
+
+def data_list(builder: TransactionBuilder, value: Sequence[bytes] | Argument) -> Argument:
+    """A `vector<vector<u8>>` of any length."""
+    if isinstance(value, _ARGUMENTS):
+        return value
+    return builder.make_move_vec([builder.byte_vector(each) for each in value], _BYTES)
+
+
+def text(builder: TransactionBuilder, value: str | Argument) -> Argument:
+    """A `std::string::String` of any length."""
+    return _text(builder, value, "string", "utf8")
+
+
+def ascii_text(builder: TransactionBuilder, value: str | Argument) -> Argument:
+    """A `std::ascii::String` of any length."""
+    return _text(builder, value, "ascii", "string")
+
+
+def _text(
+    builder: TransactionBuilder, value: str | Argument, module: str, function: str
+) -> Argument:
+    if isinstance(value, _ARGUMENTS):
+        return value
+    encoded = value.encode()
+    if len(encoded) <= MAX_CHUNK_BYTES:
+        return builder.pure(string, value)
+    return builder.move_call(MOVE_STDLIB, module, function, [builder.byte_vector(encoded)])
+
+
+def objects(
+    builder: TransactionBuilder,
+    values: Sequence[ObjectInput] | Argument,
+    element: TypeTag | None,
+) -> Argument:
+    """A vector of objects that the call takes."""
+    if isinstance(values, _ARGUMENTS):
+        return values
+    return elements(builder, [changed(builder, value) for value in values], element)
+
+
+def elements(
+    builder: TransactionBuilder, values: Sequence[Argument] | Argument, element: TypeTag | None
+) -> Argument:
+    """A vector of what earlier commands give; only an empty one needs the type of its elements."""
+    if isinstance(values, _ARGUMENTS):
+        return values
+    if not values and element is None:
+        raise ValidationError(
+            "element_type_unknown",
+            "the vector is empty, and the call does not know where the type of its elements is"
+            " published",
+            hint="make the empty vector with `builder.make_move_vec([], TYPE_TAG)`, and give the"
+            " result; bindings of the type give its tag: `Class.type_tag(its_package)`",
+        )
+    return builder.make_move_vec(values, element)

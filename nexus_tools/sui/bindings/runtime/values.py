@@ -1,0 +1,112 @@
+"""What generated classes inherit from, and the values of the framework that all of them share."""
+
+from typing import Any, ClassVar, Generic, TypeVar
+
+from msgspec import Struct
+
+from nexus_tools.sui.bcs import Codec, late, struct, u64
+from nexus_tools.sui.bindings.runtime.package import Package
+from nexus_tools.sui.types.address import ADDRESS, Address
+from nexus_tools.sui.types.type_tag import StructTag, TypeTag, coin_tag
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class MoveStruct(Struct, frozen=True):
+    """A value of a Move struct. Its codec is `bcs`.
+
+    That of a generic struct is what `bcs` makes of the codecs of its type arguments: those at the
+    places `bcs_takes`, as phantom ones are in no value.
+    """
+
+    move_name: ClassVar[str] = ""
+    bcs_takes: ClassVar[tuple[int, ...]] = ()
+
+    @classmethod
+    def type_tag(cls, package: Package, *type_arguments: TypeTag) -> StructTag:
+        """The struct's type, in a published package."""
+        return package.type_tag(cls.move_name, *type_arguments)
+
+
+class MoveEnum:
+    """A Move enum: the classes of its variants are inside, and `Variant` is any of them.
+
+    Its codec is `bcs`, as that of a struct.
+    """
+
+    move_name: ClassVar[str] = ""
+    bcs_takes: ClassVar[tuple[int, ...]] = ()
+
+    @classmethod
+    def type_tag(cls, package: Package, *type_arguments: TypeTag) -> StructTag:
+        """The enum's type, in a published package."""
+        return package.type_tag(cls.move_name, *type_arguments)
+
+
+class MoveVariant(Struct, frozen=True):
+    """A value of one variant of a Move enum."""
+
+
+class MoveError(Struct, frozen=True):
+    """A reason for which a module aborts.
+
+    `code` is the number with which it does. An error marked `#[error]` aborts with the place of
+    its name among the constants of the bytecode: that is `constant`.
+    """
+
+    name: str
+    sentence: str
+    code: int | None = None
+    constant: int | None = None
+
+    def is_of(self, abort_code: int) -> bool:
+        """Whether an abort is for this reason, by its code or by the number of its constant."""
+        from nexus_tools.sui.bytecode import clever_code  # noqa: PLC0415 - for this alone
+
+        clever = clever_code(abort_code)
+        if clever is None:
+            return abort_code == self.code
+        if clever.code is not None and self.code is not None:
+            return clever.code == self.code  # the same in all versions of a package
+        return self.constant is not None and clever.name == self.constant
+
+
+class Coin(Struct, frozen=True):
+    """A `sui::coin::Coin`; the balance is in the smallest unit: MIST, for SUI."""
+
+    id: Address
+    balance: int
+
+    bcs = late(lambda: struct(Coin, ADDRESS, u64))
+
+    @classmethod
+    def type_tag(cls, coin_type: TypeTag) -> StructTag:
+        """The type of coins of this type."""
+        return coin_tag(coin_type)
+
+
+class Collection(Struct, frozen=True):
+    """A table or a bag of the framework: its entries are dynamic fields of `id`."""
+
+    id: Address
+    size: int
+
+    bcs = late(lambda: struct(Collection, ADDRESS, u64))
+
+
+class Field(Struct, Generic[K, V], frozen=True):
+    """A `sui::dynamic_field::Field`: the object in which one entry of a collection is.
+
+    The value of a dynamic object field is the id of the object.
+    """
+
+    id: Address
+    name: K
+    value: V
+
+    @staticmethod
+    def bcs(name: Codec[K], value: Codec[V]) -> "Codec[Field[K, V]]":
+        """Codec of entries, by those of their names and values."""
+        codec: Codec[Any] = struct(Field, ADDRESS, name, value)
+        return codec

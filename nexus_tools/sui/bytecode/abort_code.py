@@ -1,0 +1,101 @@
+"""Abort codes that name a constant and a line of the source: Move's clever errors.
+
+Source: `move-command-line-common/src/error_bitset.rs`. From the highest bit: version (4), reserved
+(4), code (8), line (16), index of the constant's name (16), index of its value (16).
+"""
+
+from msgspec import Struct
+
+from nexus_tools.sui.bcs import BcsError, byte_vector, string
+from nexus_tools.sui.bytecode.format.deserializer import deserialize
+from nexus_tools.sui.bytecode.module import CompiledModule, Constant
+from nexus_tools.sui.bytecode.token import ADDRESS, BOOL, INTEGER_BYTES
+
+_VERSIONS = (0b1000, 0b1100)
+_WITH_CODE = 0b1100
+_NONE_8, _NONE_16 = 0xFF, 0xFFFF
+
+
+class CleverError(Struct, frozen=True):
+    """What an abort code tells; the constant's value is `rendered` as text, or `raw` as BCS."""
+
+    line_number: int
+    code: int | None
+    constant_name: str | None = None
+    rendered: str | None = None
+    raw: bytes | None = None
+
+
+class CleverCode(Struct, frozen=True):
+    """What is in an abort code: a line, and the places of constants; what is not there is None."""
+
+    line_number: int
+    code: int | None
+    name: int | None
+    value: int | None
+
+
+def clever_code(abort_code: int) -> CleverCode | None:
+    """Take an abort code apart; None for a plain number.
+
+    0x8000_002a_0003_0004 is of line 42, and names the constants 3 and 4; 0xc007_002a_0003_0004 has
+    the code 7 besides.
+    """
+    version = abort_code >> 60
+    if version not in _VERSIONS:
+        return None
+    code = abort_code >> 48 & _NONE_8
+    name, value = abort_code >> 16 & _NONE_16, abort_code & _NONE_16
+    return CleverCode(
+        abort_code >> 32 & _NONE_16,
+        None if version != _WITH_CODE or code == _NONE_8 else code,
+        None if name == _NONE_16 else name,
+        None if value == _NONE_16 else value,
+    )
+
+
+def clever_error(abort_code: int, module: bytes | None) -> CleverError | None:
+    """Read an abort code with the module that it comes from; None for a plain number."""
+    if clever_code(abort_code) is None or module is None:
+        return None
+    return clever_error_of(abort_code, deserialize(module))
+
+
+def clever_error_of(abort_code: int, module: CompiledModule) -> CleverError | None:
+    """Read an abort code of a module that was read; None for a plain number."""
+    clever = clever_code(abort_code)
+    if clever is None:
+        return None
+    error = CleverError(clever.line_number, clever.code)
+    if clever.name is None or clever.value is None:
+        return error
+    return _with_constant(module, error, clever.name, clever.value)
+
+
+def _with_constant(
+    module: CompiledModule, error: CleverError, name: int, value: int
+) -> CleverError | None:
+    """The names of constants are constants themselves, of bytes."""
+    if max(name, value) >= len(module.constants):
+        return None
+    constant = module.constants[value]
+    try:
+        constant_name = string.decode(module.constants[name].data)
+    except BcsError:
+        return None
+    text = _text(constant)
+    raw = constant.data if text is None else None
+    return CleverError(error.line_number, error.code, constant_name, text, raw)
+
+
+def _text(constant: Constant) -> str | None:
+    if constant.type in INTEGER_BYTES:
+        return str(int.from_bytes(constant.data, "little"))
+    if constant.type == BOOL:
+        return str(constant.data == b"\1").lower()
+    if constant.type == ADDRESS:
+        return f"0x{constant.data.hex()}"
+    try:
+        return byte_vector.decode(constant.data).decode()
+    except (BcsError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,297 @@
+"""Reading the body of a function: its instructions and jump tables.
+
+What an instruction refers to is checked here, so that a reader of the module never meets an index
+without a row, a branch out of the code or a type parameter that the function does not have.
+`read_code` does so now, `unread_code` when the code is first asked for.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from msgspec import Struct
+
+from nexus_tools.sui.bytecode.format.cursor import Cursor
+from nexus_tools.sui.bytecode.format.draft import Draft
+from nexus_tools.sui.bytecode.format.file_format import (
+    BYTECODE_COUNT_MAX,
+    FULL_JUMP_TABLE,
+    JUMP_TABLE_COUNT_MAX,
+    LOCAL_INDEX_MAX,
+    LOCALS_COUNT_MAX,
+    TABLE_INDEX_MAX,
+    VARIANT_COUNT_MAX,
+    VARIANT_HANDLE_INDEX_MAX,
+    VERSION_6,
+    VERSION_7,
+)
+from nexus_tools.sui.bytecode.module import (
+    Code,
+    Instantiation,
+    Instruction,
+    JumpTable,
+    VecOperand,
+)
+from nexus_tools.sui.bytecode.opcode import LITERAL_BYTES, OPERAND_KINDS, Opcode, OperandKind
+
+
+class _Function(Struct, frozen=True):
+    """What the operands of one function are checked against."""
+
+    draft: Draft
+    type_parameters: int
+    locals: int
+    instructions: int
+
+
+_Reader = Callable[[Cursor, _Function], int | VecOperand]
+
+
+def read_code(cursor: Cursor, draft: Draft, handle: int) -> Code:
+    """The code of the function with this handle."""
+    function_handle = draft.function_handles[handle]
+    local_types = cursor.index(len(draft.signatures), "signatures")
+    type_parameters = len(function_handle.type_parameters)
+    if draft.signature_arities[local_types] > type_parameters:
+        raise cursor.malformed("a local uses a type parameter that the function does not have")
+    parameters = draft.signatures[function_handle.parameters]
+    local_count = len(parameters) + len(draft.signatures[local_types])
+    if local_count > LOCALS_COUNT_MAX:
+        raise cursor.malformed(f"a function has {local_count} locals: more than {LOCALS_COUNT_MAX}")
+    count = cursor.uleb(BYTECODE_COUNT_MAX)
+    function = _Function(draft, type_parameters, local_count, count)
+    instructions = tuple([_read_instruction(cursor, function) for _ in range(count)])
+    jump_tables = _read_jump_tables(cursor, function)
+    _check_switches(cursor, instructions, jump_tables)
+    return Code(local_types, instructions, jump_tables)
+
+
+def _read_instruction(cursor: Cursor, function: _Function) -> Instruction:
+    number = cursor.byte()
+    if number in _PLAIN:
+        instruction = _PLAIN[number]
+    elif number in _OPERANDS:
+        instruction = Instruction(_OPCODES[number], _OPERANDS[number](cursor, function))
+    else:
+        raise cursor.malformed(f"there is no instruction {number:#x}")
+    if function.draft.version < _SINCE.get(number, 0):
+        raise cursor.malformed(f"the instruction {instruction.opcode.name} needs a newer version")
+    return instruction
+
+
+def _read_jump_tables(cursor: Cursor, function: _Function) -> tuple[JumpTable, ...]:
+    if function.draft.version < VERSION_7:
+        return ()
+    return cursor.repeat(JUMP_TABLE_COUNT_MAX, lambda cursor: _read_jump_table(cursor, function))
+
+
+def _read_jump_table(cursor: Cursor, function: _Function) -> JumpTable:
+    enums = function.draft.enum_definitions
+    enum = cursor.index(len(enums), "enum definitions")
+    count = cursor.uleb(VARIANT_COUNT_MAX)
+    if count != len(enums[enum].variants):
+        raise cursor.malformed("a jump table has not one branch for each variant")
+    if cursor.byte() != FULL_JUMP_TABLE:
+        raise cursor.malformed("there is no such kind of jump table")
+    return JumpTable(enum, tuple([_branch(cursor, function) for _ in range(count)]))
+
+
+def _check_switches(
+    cursor: Cursor, instructions: Sequence[Instruction], jump_tables: Sequence[JumpTable]
+) -> None:
+    """Jump tables follow the code, so that the switches are only now comparable with them."""
+    for instruction in instructions:
+        if instruction.opcode is Opcode.VARIANT_SWITCH:
+            assert isinstance(instruction.operand, int)
+            if instruction.operand >= len(jump_tables):
+                raise cursor.malformed(f"the function has no jump table {instruction.operand}")
+
+
+def _literal(size: int) -> _Reader:
+    return lambda cursor, _: cursor.little_endian(size)
+
+
+def _branch(cursor: Cursor, function: _Function) -> int:
+    return cursor.index(function.instructions, "the code")
+
+
+def _local(cursor: Cursor, function: _Function) -> int:
+    return cursor.index(function.locals, "the locals", LOCAL_INDEX_MAX)
+
+
+def _constant(cursor: Cursor, function: _Function) -> int:
+    return cursor.index(len(function.draft.constants), "constants")
+
+
+def _field(cursor: Cursor, function: _Function) -> int:
+    return cursor.index(len(function.draft.field_handles), "field handles")
+
+
+def _function(cursor: Cursor, function: _Function) -> int:
+    return cursor.index(len(function.draft.function_handles), "function handles")
+
+
+def _struct(cursor: Cursor, function: _Function) -> int:
+    return cursor.index(len(function.draft.struct_definitions), "struct definitions")
+
+
+def _variant(cursor: Cursor, function: _Function) -> int:
+    count = len(function.draft.variant_handles)
+    return cursor.index(count, "variant handles", VARIANT_HANDLE_INDEX_MAX)
+
+
+def _jump_table(cursor: Cursor, _: _Function) -> int:
+    return cursor.uleb(JUMP_TABLE_COUNT_MAX)
+
+
+def _field_generic(cursor: Cursor, function: _Function) -> int:
+    return _instantiation(cursor, function, function.draft.field_instantiations)
+
+
+def _function_generic(cursor: Cursor, function: _Function) -> int:
+    return _instantiation(cursor, function, function.draft.function_instantiations)
+
+
+def _struct_generic(cursor: Cursor, function: _Function) -> int:
+    return _instantiation(cursor, function, function.draft.struct_instantiations)
+
+
+def _variant_generic(cursor: Cursor, function: _Function) -> int:
+    draft = function.draft
+    count = len(draft.variant_instantiations)
+    index = cursor.index(count, "variant instantiations", VARIANT_HANDLE_INDEX_MAX)
+    enum = draft.enum_instantiations[draft.variant_instantiations[index].enum]
+    _check_type_arguments(cursor, function, enum.type_arguments)
+    return index
+
+
+def _instantiation(cursor: Cursor, function: _Function, table: Sequence[Instantiation]) -> int:
+    index = cursor.index(len(table), "instantiations")
+    _check_type_arguments(cursor, function, table[index].type_arguments)
+    return index
+
+
+def _check_type_arguments(cursor: Cursor, function: _Function, signature: int) -> None:
+    if function.draft.signature_arities[signature] > function.type_parameters:
+        raise cursor.malformed("the function does not have the type parameter")
+
+
+def _element(cursor: Cursor, function: _Function) -> int:
+    signature = cursor.index(len(function.draft.signatures), "signatures")
+    _check_type_arguments(cursor, function, signature)
+    return signature
+
+
+def _elements(cursor: Cursor, function: _Function) -> VecOperand:
+    return VecOperand(_element(cursor, function), cursor.little_endian(8))
+
+
+# What reads an operand of each kind; a literal of how many bytes, its opcode says.
+_READERS: dict[OperandKind, _Reader] = {
+    OperandKind.BRANCH: _branch,
+    OperandKind.JUMP_TABLE: _jump_table,
+    OperandKind.LOCAL: _local,
+    OperandKind.ELEMENT: _element,
+    OperandKind.ELEMENTS: _elements,
+    OperandKind.CONSTANT: _constant,
+    OperandKind.FIELD: _field,
+    OperandKind.FIELD_INSTANTIATION: _field_generic,
+    OperandKind.FUNCTION: _function,
+    OperandKind.FUNCTION_INSTANTIATION: _function_generic,
+    OperandKind.STRUCT: _struct,
+    OperandKind.STRUCT_INSTANTIATION: _struct_generic,
+    OperandKind.VARIANT: _variant,
+    OperandKind.VARIANT_INSTANTIATION: _variant_generic,
+}
+_OPERANDS: dict[int, _Reader] = {
+    **{opcode: _READERS[kind] for opcode, kind in OPERAND_KINDS.items() if kind in _READERS},
+    **{opcode: _literal(size) for opcode, size in LITERAL_BYTES.items()},
+}
+_OPCODES = {int(opcode): opcode for opcode in Opcode}
+# An instruction without an operand is one value for all its uses.
+_PLAIN = {int(opcode): Instruction(opcode) for opcode in Opcode if opcode not in OPERAND_KINDS}
+_SINCE: dict[int, int] = {
+    Opcode.LD_U16: VERSION_6,
+    Opcode.LD_U32: VERSION_6,
+    Opcode.LD_U256: VERSION_6,
+    Opcode.CAST_U16: VERSION_6,
+    Opcode.CAST_U32: VERSION_6,
+    Opcode.CAST_U256: VERSION_6,
+    **{opcode: VERSION_7 for opcode in Opcode if opcode >= Opcode.PACK_VARIANT},
+}
+
+
+# Code that is read later
+
+_ULEB_GOES_ON = 0x80
+# VEC_PACK and VEC_UNPACK have an index, and a length of 8 bytes.
+_FIXED_BYTES: dict[int, int] = dict(LITERAL_BYTES.items())
+_FIXED_BYTES |= {Opcode.VEC_PACK: 8, Opcode.VEC_UNPACK: 8}
+_WITH_INDEX = frozenset(map(int, OPERAND_KINDS.keys() - LITERAL_BYTES.keys()))
+
+
+class UnreadCode:
+    """Stands for code until a field is asked for. What reading raises is `MalformedModule`.
+
+    Of a package few functions are ever called, and their bodies are the longest part of it.
+    """
+
+    __slots__ = ("__dict__", "_read")
+
+    def __init__(self, read: Callable[[], Code]) -> None:
+        self._read = read
+
+    def __getattr__(self, name: str) -> Any:
+        """A field that is not there yet: from now on all of them are."""
+        if name not in Code.__struct_fields__:
+            raise AttributeError(name)
+        code = self._read()
+        vars(self).update({field: getattr(code, field) for field in Code.__struct_fields__})
+        return getattr(code, name)
+
+    def __eq__(self, other: object) -> bool:
+        fields = Code.__struct_fields__
+        return isinstance(other, UnreadCode | Code) and all(
+            getattr(self, field) == getattr(other, field) for field in fields
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, field) for field in Code.__struct_fields__))
+
+
+def unread_code(cursor: Cursor, draft: Draft, handle: int) -> Code:
+    """The code of the function with this handle, of which only the end is looked for now."""
+    start = cursor.position
+    _skip(cursor, draft.version)
+    end = cursor.position
+    unread = UnreadCode(lambda: read_code(Cursor(cursor.data, start, end), draft, handle))
+    return cast("Code", unread)  # it has the same fields, and is the same value
+
+
+def _skip(cursor: Cursor, version: int) -> None:
+    cursor.uleb(TABLE_INDEX_MAX)
+    _skip_instructions(cursor, cursor.uleb(BYTECODE_COUNT_MAX))
+    if version >= VERSION_7:
+        cursor.repeat(JUMP_TABLE_COUNT_MAX, _skip_jump_table)
+
+
+def _skip_instructions(cursor: Cursor, count: int) -> None:
+    data, position = cursor.data, cursor.position
+    try:
+        for _ in range(count):
+            opcode = data[position]
+            if opcode in _WITH_INDEX:
+                position += 1
+                while data[position] >= _ULEB_GOES_ON:
+                    position += 1
+            position += 1 + _FIXED_BYTES.get(opcode, 0)
+    except IndexError:
+        position = len(data) + 1
+    cursor.take(position - cursor.position)  # raises if that is more than there is
+
+
+def _skip_jump_table(cursor: Cursor) -> None:
+    cursor.uleb(TABLE_INDEX_MAX)
+    branches = cursor.uleb(VARIANT_COUNT_MAX)
+    cursor.byte()
+    for _ in range(branches):
+        cursor.uleb(TABLE_INDEX_MAX)

@@ -1,0 +1,45 @@
+"""A module while it is read: the tables so far, which later ones refer to."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from nexus_tools.sui.bytecode.module import (
+    Constant,
+    DatatypeHandle,
+    EnumDefinition,
+    FieldHandle,
+    FunctionHandle,
+    Instantiation,
+    ModuleHandle,
+    StructDefinition,
+    VariantHandle,
+)
+from nexus_tools.sui.bytecode.token import Signature
+
+
+class Draft(Struct):
+    """The tables that indices are checked against, filled in the order of their dependencies.
+
+    `signature_arities[i]` is how many type parameters the code around signature `i` must have: one
+    more than the highest that occurs in it. With it a check does not walk the signature again.
+    """
+
+    version: int
+    identifiers: Sequence[str] = ()
+    addresses: Sequence[bytes] = ()
+    module_handles: Sequence[ModuleHandle] = ()
+    datatype_handles: Sequence[DatatypeHandle] = ()
+    signatures: Sequence[Signature] = ()
+    signature_arities: Sequence[int] = ()
+    constants: Sequence[Constant] = ()
+    function_handles: Sequence[FunctionHandle] = ()
+    function_instantiations: Sequence[Instantiation] = ()
+    struct_definitions: Sequence[StructDefinition] = ()
+    struct_instantiations: Sequence[Instantiation] = ()
+    field_handles: Sequence[FieldHandle] = ()
+    field_instantiations: Sequence[Instantiation] = ()
+    enum_definitions: Sequence[EnumDefinition] = ()
+    enum_instantiations: Sequence[Instantiation] = ()
+    variant_handles: Sequence[VariantHandle] = ()
+    variant_instantiations: Sequence[VariantHandle] = ()

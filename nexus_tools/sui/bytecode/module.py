@@ -1,0 +1,215 @@
+"""A Move module as the binary format has it: tables of handles and definitions, linked by indices.
+
+Source: the Move binary format, `move-binary-format/src/file_format.rs` (versions 5 to 7). Names are
+its names. Nothing is resolved here: an index stays an index.
+"""
+
+from enum import IntEnum
+
+from msgspec import Struct
+
+from nexus_tools.sui.bytecode.ability import Ability
+from nexus_tools.sui.bytecode.opcode import Opcode
+from nexus_tools.sui.bytecode.token import Signature, SignatureToken
+
+
+class Visibility(IntEnum):
+    """Who may call a function: this module, everyone, or the modules it names as friends."""
+
+    PRIVATE = 0
+    PUBLIC = 1
+    FRIEND = 3
+
+
+class ModuleHandle(Struct, frozen=True):
+    """A module by indices of `addresses` and `identifiers`."""
+
+    address: int
+    name: int
+
+
+class DatatypeTypeParameter(Struct, frozen=True):
+    """What a type argument has to be able to do; a phantom one is in no field."""
+
+    constraints: Ability
+    is_phantom: bool
+
+
+class DatatypeHandle(Struct, frozen=True):
+    """A struct or enum of this module or another."""
+
+    module: int
+    name: int
+    abilities: Ability
+    type_parameters: tuple[DatatypeTypeParameter, ...]
+
+
+class FunctionHandle(Struct, frozen=True):
+    """A function of this module or another; `parameters` and `returns` index `signatures`."""
+
+    module: int
+    name: int
+    parameters: int
+    returns: int
+    type_parameters: tuple[Ability, ...]
+
+
+class Instantiation(Struct, frozen=True):
+    """A generic thing by its index, with the signature of its type arguments."""
+
+    target: int
+    type_arguments: int
+
+
+class Constant(Struct, frozen=True):
+    """A constant: its type and its BCS bytes."""
+
+    type: SignatureToken
+    data: bytes
+
+
+class FieldDefinition(Struct, frozen=True):
+    """A field: an index of `identifiers` and its type."""
+
+    name: int
+    type: SignatureToken
+
+
+class StructDefinition(Struct, frozen=True):
+    """A struct of this module; `fields` is None if it is native."""
+
+    handle: int
+    fields: tuple[FieldDefinition, ...] | None
+
+
+class VariantDefinition(Struct, frozen=True):
+    """A variant of an enum: an index of `identifiers` and its fields."""
+
+    name: int
+    fields: tuple[FieldDefinition, ...]
+
+
+class EnumDefinition(Struct, frozen=True):
+    """An enum of this module."""
+
+    handle: int
+    variants: tuple[VariantDefinition, ...]
+
+
+class FieldHandle(Struct, frozen=True):
+    """A field by its struct definition and its place in it."""
+
+    struct: int
+    field: int
+
+
+class VariantHandle(Struct, frozen=True):
+    """A variant by its enum definition (or enum instantiation) and its tag."""
+
+    enum: int
+    tag: int
+
+
+class VecOperand(Struct, frozen=True):
+    """The operand of VEC_PACK and VEC_UNPACK: a signature with the element type, and a length."""
+
+    type: int
+    length: int
+
+
+class Instruction(Struct, frozen=True):
+    """One instruction; `operand` is an index, an offset, an integer literal or a `VecOperand`."""
+
+    opcode: Opcode
+    operand: int | VecOperand | None = None
+
+
+class JumpTable(Struct, frozen=True):
+    """Where VARIANT_SWITCH continues for each tag of the enum definition `enum`."""
+
+    enum: int
+    offsets: tuple[int, ...]
+
+
+class Code(Struct, frozen=True):
+    """The body of a function; `locals` is the signature of the locals after the parameters."""
+
+    locals: int
+    instructions: tuple[Instruction, ...]
+    jump_tables: tuple[JumpTable, ...]
+
+
+class FunctionDefinition(Struct, frozen=True):
+    """A function of this module; `code` is None if it is native."""
+
+    handle: int
+    visibility: Visibility
+    is_entry: bool
+    acquires: tuple[int, ...]
+    code: Code | None
+
+
+class Metadata(Struct, frozen=True):
+    """Bytes under a key, which the VM does not look at."""
+
+    key: bytes
+    value: bytes
+
+
+class CompiledModule(Struct, frozen=True):
+    """A module with all its tables; `self_handle` is its own index of `module_handles`."""
+
+    version: int
+    flavor: int
+    self_handle: int
+    module_handles: tuple[ModuleHandle, ...]
+    datatype_handles: tuple[DatatypeHandle, ...]
+    function_handles: tuple[FunctionHandle, ...]
+    function_instantiations: tuple[Instantiation, ...]
+    signatures: tuple[Signature, ...]
+    constants: tuple[Constant, ...]
+    identifiers: tuple[str, ...]
+    addresses: tuple[bytes, ...]
+    struct_definitions: tuple[StructDefinition, ...]
+    struct_instantiations: tuple[Instantiation, ...]
+    function_definitions: tuple[FunctionDefinition, ...]
+    field_handles: tuple[FieldHandle, ...]
+    field_instantiations: tuple[Instantiation, ...]
+    friends: tuple[ModuleHandle, ...]
+    metadata: tuple[Metadata, ...]
+    enum_definitions: tuple[EnumDefinition, ...]
+    enum_instantiations: tuple[Instantiation, ...]
+    variant_handles: tuple[VariantHandle, ...]
+    variant_instantiations: tuple[VariantHandle, ...]
+
+    @property
+    def address(self) -> bytes:
+        """The address that the module's own handle names: the original id of its package."""
+        return self.addresses[self.module_handles[self.self_handle].address]
+
+    @property
+    def name(self) -> str:
+        """The module's name."""
+        return self.identifiers[self.module_handles[self.self_handle].name]
+
+    @property
+    def datatype_names(self) -> list[str]:
+        """The names of its structs and then of its enums, in the order of their definitions."""
+        handles = [row.handle for row in self.struct_definitions]
+        handles += [row.handle for row in self.enum_definitions]
+        return [self.identifiers[self.datatype_handles[handle].name] for handle in handles]
+
+    def module_id(self, handle: int) -> tuple[bytes, str]:
+        """Address and name of the module with this handle."""
+        module = self.module_handles[handle]
+        return self.addresses[module.address], self.identifiers[module.name]
+
+    def datatype_id(self, handle: int) -> tuple[bytes, str, str]:
+        """Address, module and name of the struct or enum with this handle."""
+        datatype = self.datatype_handles[handle]
+        return *self.module_id(datatype.module), self.identifiers[datatype.name]
+
+    def function_id(self, handle: int) -> tuple[bytes, str, str]:
+        """Address, module and name of the function with this handle."""
+        function = self.function_handles[handle]
+        return *self.module_id(function.module), self.identifiers[function.name]

@@ -1,0 +1,1 @@
+"""Coins, address balances and gas. Begin with `coin_pool.py`."""

@@ -1,0 +1,258 @@
+"""The purse of an address: its SUI in coins and in its address balance, free or paying just now."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from nexus_tools.sui.client.reads import Balance, Coin
+from nexus_tools.sui.errors import NotNowError
+from nexus_tools.sui.support.units import sui
+from nexus_tools.sui.types.address import Address
+
+MAX_PAYMENT_COINS = 255
+"""The most coins that pay for one transaction: `max_gas_payment_objects` of the protocol, less a
+place for the address balance."""
+
+EVERYTHING = 2**64
+"""More MIST than there are: whoever wants so much gets all that is free."""
+
+
+class GasSource(Enum):
+    """What pays for a transaction.
+
+    `ANY` is coins, and the address balance for what they lack. With `ADDRESS_BALANCE` it is nothing
+    else: no coin has to be waited for, so that any number of transactions may be on their way.
+    """
+
+    ANY = "any"
+    ADDRESS_BALANCE = "address_balance"
+
+
+class Payment(Struct, frozen=True):
+    """What pays for a transaction: coins, and `reserved` MIST of the address balance.
+
+    Its commands may take another `withdrawals` MIST from the address balance by themselves.
+    """
+
+    coins: tuple[Coin, ...] = ()
+    reserved: int = 0
+    withdrawals: int = 0
+
+    @property
+    def in_coins(self) -> int:
+        """What the coins hold, in MIST."""
+        return sum(coin.balance for coin in self.coins)
+
+    @property
+    def total(self) -> int:
+        """What pays, in MIST."""
+        return self.in_coins + self.reserved
+
+    @property
+    def held(self) -> int:
+        """What of the address balance nobody else may use meanwhile, in MIST."""
+        return self.reserved + self.withdrawals
+
+
+class Purse:
+    """The SUI of one address: what is free, and what pays for something now.
+
+    Coins are read when they are needed, the address balance when coins do not suffice.
+    """
+
+    def __init__(
+        self,
+        read_coins: Callable[[], Awaitable[tuple[Coin, ...]]],
+        read_balance: Callable[[], Awaitable[Balance]],
+    ) -> None:
+        self._read_coins = read_coins
+        self._read_balance = read_balance
+        self._free: dict[Address, Coin] = {}
+        self._used: set[Address] = set()
+        self._knows_coins = False
+        # Of the address balance. As long as it was not read, nothing is free; less than nothing is
+        # once more is held than there was at the last look.
+        self._free_balance = 0
+        self._held = 0
+        self._was_read = False
+        self._changed = asyncio.Condition()
+
+    async def take(
+        self,
+        required: int,
+        wanted: int = 0,
+        *,
+        exclude: Collection[Address] = (),
+        withdrawals: int = 0,
+        source: GasSource = GasSource.ANY,
+    ) -> Payment:
+        """What pays `required` MIST at least, and `wanted` if there is as much; large coins first.
+
+        Waits for what is in use. Raises `ShortageError`.
+        """
+        needs_coins = source is GasSource.ANY
+        coins_are_fresh = not needs_coins
+        balance_is_fresh = False
+        async with self._changed:
+            while True:
+                payment = self._choose(max(required, wanted), exclude, withdrawals, source)
+                # Of the address balance only what coins lack, as far as they are known.
+                is_due = self._knows_coins or not (needs_coins and payment.reserved)
+                is_all = wanted < EVERYTHING or (coins_are_fresh and balance_is_fresh)
+                if required <= payment.total > 0 and is_due and is_all:
+                    return self._mark(payment)
+                # First with what is known, then with what the node has now, then when something
+                # comes back.
+                if not coins_are_fresh:
+                    await self._refresh_coins()
+                    coins_are_fresh = True
+                elif not balance_is_fresh and not (self._was_read and self._is_in_use(source)):
+                    await self._refresh_balance()
+                    balance_is_fresh = True
+                elif self._is_in_use(source):
+                    await self._changed.wait()
+                    coins_are_fresh, balance_is_fresh = not needs_coins, False
+                else:
+                    raise ShortageError(required, payment.total, source=source)
+
+    async def narrow(self, taken: Payment, required: int) -> Payment:
+        """Reserve no more of the address balance than `required` MIST take besides the coins."""
+        reserved = min(taken.reserved, max(0, required - taken.in_coins))
+        if reserved == taken.reserved:
+            return taken
+        async with self._changed:
+            self._held -= taken.reserved - reserved
+            self._free_balance += taken.reserved - reserved
+            self._changed.notify_all()
+        return replace(taken, reserved=reserved)
+
+    async def give_back(self, taken: Payment, left: Payment) -> None:
+        """End the use of a payment; `left` is what is known to have become of it."""
+        async with self._changed:
+            self._used.difference_update(coin.reference.object_id for coin in taken.coins)
+            self._free.update((coin.reference.object_id, coin) for coin in left.coins)
+            self._knows_coins &= bool(left.coins) or not taken.coins
+            self._held -= taken.held
+            self._free_balance += left.held
+            self._changed.notify_all()
+
+    async def read_balance_again(self) -> bool:
+        """Whether more of the address balance is free than was known."""
+        async with self._changed:
+            before = self._free_balance
+            await self._refresh_balance()
+            return self._free_balance > max(0, before)
+
+    @property
+    def has_more_coins(self) -> bool:
+        """Whether more coins are free than fit in one transaction."""
+        return len(self._free) > MAX_PAYMENT_COINS
+
+    @property
+    def is_overdrawn(self) -> bool:
+        """Whether more of the address balance is held than there was at the last look."""
+        return self._free_balance < 0
+
+    async def forget(self, object_ids: Iterable[Address], spent: int = 0) -> None:
+        """Coins that were changed as inputs of a transaction: read them again when needed.
+
+        It took `spent` MIST from the address balance.
+        """
+        async with self._changed:
+            for object_id in object_ids:
+                self._knows_coins &= self._free.pop(object_id, None) is None
+            self._free_balance -= spent
+
+    async def forget_all(self) -> None:
+        """Somebody else spends them, too: read all that are free again when needed."""
+        async with self._changed:
+            self._free.clear()
+            self._knows_coins = False
+
+    def _is_in_use(self, source: GasSource) -> bool:
+        return bool(self._held or (self._used and source is GasSource.ANY))
+
+    def _choose(
+        self, wanted: int, exclude: Collection[Address], withdrawals: int, source: GasSource
+    ) -> Payment:
+        coins: list[Coin] = []
+        total = 0
+        for coin in sorted(self._free.values(), key=lambda coin: -coin.balance):
+            if source is GasSource.ADDRESS_BALANCE or len(coins) == MAX_PAYMENT_COINS:
+                break
+            if total >= wanted and coins:
+                break
+            if coin.reference.object_id not in exclude:
+                coins.append(coin)
+                total += coin.balance
+        reserved = max(0, min(wanted - total, self._free_balance - withdrawals))
+        return Payment(tuple(coins), reserved, withdrawals)
+
+    def _mark(self, payment: Payment) -> Payment:
+        for coin in payment.coins:
+            del self._free[coin.reference.object_id]
+            self._used.add(coin.reference.object_id)
+        self._held += payment.held
+        self._free_balance -= payment.held
+        return payment
+
+    async def _refresh_coins(self) -> None:
+        known = self._free
+        self._free = {}
+        self._knows_coins = True
+        for coin in await self._read_coins():
+            key = coin.reference.object_id
+            if key not in self._used:
+                self._free[key] = _newer(known.get(key), coin)
+
+    async def _refresh_balance(self) -> None:
+        self._free_balance = (await self._read_balance()).in_address - self._held
+        self._was_read = True
+
+
+def _newer(known: Coin | None, read: Coin) -> Coin:
+    """A node may lag behind what it has executed for us."""
+    if known is not None and known.reference.version > read.reference.version:
+        return known
+    return read
+
+
+class ShortageError(NotNowError):
+    """`not_enough_sui`: a wallet does not have the MIST that a transaction needs.
+
+    `gas` of the `required` MIST pay for gas; `required` is None while no simulation has shown it.
+    """
+
+    def __init__(
+        self,
+        required: int | None,
+        available: int,
+        gas: int = 0,
+        source: GasSource = GasSource.ANY,
+    ) -> None:
+        details = {"available_mist": available}
+        needs = "and this is not enough for gas"
+        if required is not None:
+            details |= {"required_mist": required, "lacking_mist": required - available}
+            needs = f"and this needs about {sui(required)}{_parts(required - gas, gas)}"
+        message = f"{_WHOSE[source]} has {sui(available)}, {needs}"
+        super().__init__("not_enough_sui", message, details=details)
+        self.required = required
+        self.available = available
+        self.source = source
+
+
+def _parts(besides: int, gas: int) -> str:
+    """The parts of an amount, if it has two."""
+    if not gas:
+        return ""
+    return f": {sui(besides)} and up to {sui(gas)} for gas" if besides else " for gas"
+
+
+_WHOSE = {
+    GasSource.ANY: "the wallet",
+    GasSource.ADDRESS_BALANCE: "the wallet's address balance",
+}

@@ -1,0 +1,1 @@
+"""The gRPC connection to a node, and its errors. Begin with `connection.py`."""

@@ -1,0 +1,107 @@
+"""What a failed remote call means to a user."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from nexus_tools.sui.errors import (
+    NexusError,
+    NotAllowedError,
+    NotFoundError,
+    RefusedOnChainError,
+    UnreachableError,
+)
+
+if TYPE_CHECKING:
+    from grpc import RpcError
+
+_TRANSIENT = ("UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED")
+
+# gRPC tells the whole way to a failure: `failed to connect to all addresses; last error: UNKNOWN:
+# ipv4:127.0.0.1:9000: connect: Connection refused (111)`. The end of it says what is wrong.
+_WAY = re.compile(r"^.*last error: ([A-Z_]+: )?(ipv[46]:\S+: )?", re.DOTALL)
+
+
+class UnsupportedByNodeError(UnreachableError):
+    """The node does not offer this method, or does not keep what it would need for it."""
+
+
+def is_transient(error: "RpcError") -> bool:
+    """Whether the same call may succeed in a moment."""
+    return error.code().name in _TRANSIENT
+
+
+def explain(error: "RpcError | TimeoutError", url: str, timeout_s: float) -> NexusError:
+    """The error of a call to the node at `url`, which had `timeout_s`, in words."""
+    if isinstance(error, TimeoutError) or error.code().name == "DEADLINE_EXCEEDED":
+        return _unreachable(url, f"no answer within {timeout_s:g} s", timeout_s=timeout_s)
+    return _BY_STATUS.get(error.code().name, _refused)(url, error)
+
+
+def _unreachable(url: str, reason: str, **details: float) -> NexusError:
+    return UnreachableError(
+        "node_unreachable",
+        f"the node at {url} does not respond: {reason}",
+        hint="check the network's URL and your connection; a localnet has to be started",
+        details={"url": url, **details},
+    )
+
+
+def _busy(url: str, error: "RpcError") -> NexusError:
+    return UnreachableError(
+        "node_busy",
+        f"the node at {url} answers no more requests for now: {error.details()}",
+        hint="wait a little, or use another node",
+        details=_details(error),
+    )
+
+
+def _not_found(_: str, error: "RpcError") -> NexusError:
+    return NotFoundError("not_found", error.details() or "not found", details=_details(error))
+
+
+def _unsupported(url: str, error: "RpcError") -> NexusError:
+    return UnsupportedByNodeError(
+        "node_unsupported",
+        f"the node at {url} does not support this: {error.details()}",
+        hint="use another node",
+        details=_details(error),
+    )
+
+
+def _not_allowed(url: str, error: "RpcError") -> NexusError:
+    return NotAllowedError(
+        "node_refused_access",
+        f"the node at {url} refuses access: {error.details()}",
+        hint="check whether the provider asks for a key in the URL",
+        details=_details(error),
+    )
+
+
+def _refused(_: str, error: "RpcError") -> NexusError:
+    return RefusedOnChainError(
+        "refused_by_node",
+        f"the node refuses the request: {error.details()}",
+        details=_details(error),
+    )
+
+
+def _details(error: "RpcError") -> dict[str, str]:
+    return {"grpc_status": error.code().name}
+
+
+def _reason(error: "RpcError") -> str:
+    return _WAY.sub("", error.details() or error.code().name.lower().replace("_", " "))
+
+
+_BY_STATUS: dict[str, Callable[[str, "RpcError"], NexusError]] = {
+    "UNAVAILABLE": lambda url, error: _unreachable(url, _reason(error)),
+    "CANCELLED": lambda url, _: _unreachable(url, "it broke the connection"),
+    "UNKNOWN": lambda url, error: _unreachable(url, _reason(error)),
+    "INTERNAL": lambda url, error: _unreachable(url, _reason(error)),
+    "RESOURCE_EXHAUSTED": _busy,
+    "NOT_FOUND": _not_found,
+    "UNIMPLEMENTED": _unsupported,
+    "PERMISSION_DENIED": _not_allowed,
+    "UNAUTHENTICATED": _not_allowed,
+}

@@ -1,0 +1,1 @@
+"""Events: queries, following, and rollback detection. Begin with `event_following.py`."""

@@ -1,0 +1,181 @@
+"""Where events come from: the index of a node that keeps one, or its whole checkpoints."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from typing import Any, Protocol
+
+from nexus_tools.sui.client.connection.connection import Connection, mask
+from nexus_tools.sui.client.events.events import (
+    Cursor,
+    EventFilter,
+    EventRecord,
+    Item,
+    Progress,
+    record_of,
+)
+from nexus_tools.sui.errors import NotFoundError
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.event import EVENTS
+
+
+class Source(Protocol):
+    """A way to get past and present events from a node."""
+
+    def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
+        """What the node has after a place, then at least one `Progress` to where it looked."""
+
+    def live(self) -> AsyncGenerator[Item, None]:
+        """First a `Progress` to where the stream begins, then what happens."""
+
+
+# --- An index of events: `ListEvents` and `SubscribeEvents`
+
+_EVENT_FIELDS = (
+    "package_id",
+    "module",
+    "sender",
+    "event_type",
+    "contents",
+    "checkpoint",
+    "transaction_digest",
+    "transaction_index",
+    "event_index",
+)
+
+LIST_LIMIT = 1_000
+"""How many events are asked for at once; nodes may give fewer."""
+
+
+_ITEM_LIMIT, _SCAN_LIMIT = 1, 2
+_THERE_IS_MORE = (_ITEM_LIMIT, _SCAN_LIMIT)
+"""Reasons for which a list ends early: `QueryEndReason`."""
+
+
+class IndexSource:
+    """Past and present events, filtered by the node."""
+
+    def __init__(self, connection: Connection, event_filter: EventFilter) -> None:
+        self._connection = connection
+        self._filter = event_filter
+
+    async def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
+        """What the index has after a place: as many lists as it takes to get to its end."""
+        token, start = after.token, after.checkpoint
+        while True:
+            ended = None
+            frames = self._list(token, start)
+            async with aclosing(frames) as stream:
+                async for frame in stream:
+                    token = frame.watermark.cursor or token
+                    for item in _items(frame):
+                        yield item
+                    if frame.HasField("end"):
+                        ended = frame.end.reason
+            if ended not in _THERE_IS_MORE:
+                return
+
+    def _list(self, token: bytes | None, start: int) -> AsyncGenerator[Any, None]:
+        return self._connection.stream(
+            "LedgerService/ListEvents",
+            read_mask=mask(*_EVENT_FIELDS),
+            filter=self._filter.message(),
+            start_checkpoint=start if token is None else None,
+            options={"limit": LIST_LIMIT, "after": token},
+        )
+
+    async def live(self) -> AsyncGenerator[Item, None]:
+        """What happens from now on; first a `Progress` to the tip."""
+        frames = self._connection.stream(
+            "SubscriptionService/SubscribeEvents",
+            read_mask=mask(*_EVENT_FIELDS),
+            filter=self._filter.message(),
+        )
+        async with aclosing(frames) as stream:
+            async for frame in stream:
+                for item in _items(frame):
+                    yield item
+
+
+def _items(frame: Any) -> tuple[Item, ...]:
+    """An event comes before the progress that its frame reports."""
+    watermark = frame.watermark
+    token = watermark.cursor if watermark.HasField("cursor") else None
+    items: tuple[Item, ...] = ()
+    if frame.HasField("event"):
+        items = (record_of(frame.event, token),)
+    if watermark.HasField("checkpoint"):
+        items = (*items, Progress(Cursor.after_checkpoint(watermark.checkpoint, token)))
+    return items
+
+
+# --- Whole checkpoints, filtered here
+
+_CHECKPOINT_FIELDS = ("sequence_number", "transactions.digest", "transactions.events.bcs")
+
+_PARALLEL_READS = 16
+
+
+class CheckpointSource:
+    """Past and present events, from checkpoints as long as the node keeps them."""
+
+    def __init__(self, connection: Connection, event_filter: EventFilter) -> None:
+        self._connection = connection
+        self._filter = event_filter
+
+    async def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
+        """The events of all checkpoints from the one of a place to the newest."""
+        numbers = range(after.checkpoint, await self._tip() + 1)
+        for start in range(0, len(numbers), _PARALLEL_READS):
+            reads = map(self._read, numbers[start : start + _PARALLEL_READS])
+            for checkpoint in await asyncio.gather(*reads):
+                for item in self._items(checkpoint):
+                    yield item
+
+    async def live(self) -> AsyncGenerator[Item, None]:
+        """What happens from now on; the first checkpoint only says where the stream begins."""
+        begun = False
+        frames = self._connection.stream(
+            "SubscriptionService/SubscribeCheckpoints", read_mask=mask(*_CHECKPOINT_FIELDS)
+        )
+        async with aclosing(frames) as stream:
+            async for frame in stream:
+                if not begun:
+                    begun = True
+                    yield Progress(Cursor.after_checkpoint(frame.cursor))
+                else:
+                    for item in self._items(frame.checkpoint):
+                        yield item
+
+    async def _tip(self) -> int:
+        info = await self._connection.call("LedgerService/GetServiceInfo")
+        return int(info.checkpoint_height)
+
+    async def _read(self, sequence_number: int) -> Any:
+        try:
+            response = await self._connection.call(
+                "LedgerService/GetCheckpoint",
+                sequence_number=sequence_number,
+                read_mask=mask(*_CHECKPOINT_FIELDS),
+            )
+        except NotFoundError as error:
+            raise NotFoundError(
+                "history_missing",
+                f"the node does not keep checkpoint {sequence_number} any more: events are missing",
+                hint="use a node with a longer history, or begin anew from now",
+                details=error.details,
+            ) from error
+        return response.checkpoint
+
+    def _items(self, checkpoint: Any) -> Iterator[Item]:
+        sequence_number = checkpoint.sequence_number
+        for index, transaction in enumerate(checkpoint.transactions):
+            events = transaction.events.bcs.value
+            if not events:
+                continue
+            digest = Digest.parse(transaction.digest)
+            for place, event in enumerate(EVENTS.decode(events)):
+                if self._filter.matches(event):
+                    cursor = Cursor(sequence_number, index, place)
+                    yield EventRecord(cursor, event, sequence_number, digest, place)
+        yield Progress(Cursor.after_checkpoint(sequence_number))

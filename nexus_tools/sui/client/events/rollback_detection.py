@@ -1,0 +1,208 @@
+"""Whether a node still has the chain that was followed, or was set back and went another way.
+
+Heights alone do not tell: a node that was set back may have passed its old height before anybody
+asks. So the digest of a checkpoint is kept now and then, as a mark, and each event since the last
+mark. When the stream of events is begun again, the mark has to be there, and so do those events,
+and no others up to the place that was reached.
+
+With marks at 10 and 12 and events followed up to 15, a node was set back and is at 20: if it went
+back to 11, its checkpoint 12 has another digest; if to 13, some event of 14 or 15 is missing or
+new, or nothing that matters has changed.
+
+The last event or mark goes along in the cursor: so that a follower that begins with it knows as
+much, whatever happened while nobody followed.
+"""
+
+import asyncio
+from collections import deque
+from math import inf
+from typing import Any, NoReturn
+
+from nexus_tools.sui.client.connection.connection import Connection, mask
+from nexus_tools.sui.client.events.events import Cursor, EventRecord, Item, Mark, Position
+from nexus_tools.sui.client.reads import read_height
+from nexus_tools.sui.errors import NotFoundError, UnreachableError
+from nexus_tools.sui.types.digest import Digest
+
+WENT_BACK = "chain_went_back"
+"""The code of the error that says so."""
+
+_MARKS = 600
+# Past ones come by the thousand before the first mark.
+_EVENTS = 1_000
+
+
+class Lineage:
+    """What one follower knows of the chain, from the cursor with which it began."""
+
+    def __init__(self, connection: Connection, cursor: Cursor | None) -> None:
+        self._connection = connection
+        self._marks: deque[Mark] = deque(maxlen=_MARKS)
+        self._candidate: Mark | None = None
+        self._start = 0
+        self._place: Cursor | None = None
+        self._events: dict[Position, Digest] = {}
+        self._missing: dict[Position, Digest] = {}
+        self._marked_at = -inf
+        self._behind_since: float | None = None
+        if cursor is not None:
+            self._begin(cursor)
+            if cursor.mark is not None:
+                self._marks.append(cursor.mark)
+                self._start = 0
+
+    # --- Following
+
+    def advance(self, item: Item) -> Mark | None:
+        """An item is handed on: nothing of the past may change from now on.
+
+        Returns the last thing that is known of the way there.
+        """
+        if self._place is None:
+            self._begin(_before(item) if isinstance(item, EventRecord) else item.cursor)
+        if isinstance(item, EventRecord):
+            self._events[item.cursor.position] = item.transaction_digest
+            if len(self._events) > _EVENTS:
+                self._forget_oldest()
+        if self._events:
+            (checkpoint, transaction, _), digest = next(reversed(self._events.items()))
+            return Mark(checkpoint, transaction, digest)
+        return self._marks[-1] if self._marks else None
+
+    def _forget_oldest(self) -> None:
+        oldest = next(iter(self._events))
+        del self._events[oldest]
+        self._place = Cursor(*oldest)
+
+    def _begin(self, place: Cursor) -> None:
+        self._place = place.without_token()
+        self._start = place.checkpoint
+
+    async def mark(self, reached: int) -> None:
+        """Keep the digest of a checkpoint to which a stream has come, if it is time to.
+
+        The node may be set back between the frame and this question. So the answer counts only once
+        the same stream has gone on: one that was set back ends.
+        """
+        if _now() - self._marked_at < self._connection.patience.mark_s:
+            return
+        self._marked_at = _now()
+        if self._candidate is not None:
+            self._accept(self._candidate)
+            self._candidate = None
+        found = await self._read(reached, "digest")
+        if found is not None:
+            self._candidate = Mark.of_checkpoint(reached, Digest.parse(found.digest))
+
+    def _accept(self, mark: Mark) -> None:
+        self._marks.append(mark)
+        self._place = Cursor.after_checkpoint(mark.checkpoint)
+        later = {at: known for at, known in self._events.items() if at[0] > mark.checkpoint}
+        self._events = later
+
+    # --- Beginning again
+
+    async def check(self, reached: Cursor) -> None:
+        """Raise `chain_went_back` if a mark is gone, `node_behind` if that cannot be known yet."""
+        self._candidate = None
+        if not self._marks and not reached.checkpoint:
+            return
+        height = await read_height(self._connection)
+        if self._marks and await self._is_gone(height):
+            raise await self._went_back(reached)
+        if height < reached.checkpoint:
+            await self._wait_for(reached, height)
+        self._behind_since = None
+
+    async def _is_gone(self, height: int) -> bool:
+        """Whether the last mark that the node should have is another checkpoint now."""
+        mark = next((each for each in reversed(self._marks) if each.checkpoint <= height), None)
+        return mark is not None and await self._has(mark) is False
+
+    async def _wait_for(self, reached: Cursor, height: int) -> NoReturn:
+        """A node may be behind others for a while; after that, it was set back."""
+        self._behind_since = self._behind_since or _now()
+        if _now() - self._behind_since > self._connection.patience.call_timeout_s:
+            raise await self._went_back(reached)
+        raise UnreachableError(
+            "node_behind",
+            f"the node at {self._connection.network.url} is at checkpoint {height},"
+            f" and {reached.checkpoint} was seen",
+        )
+
+    async def _has(self, mark: Mark) -> bool | None:
+        """Whether a mark is there; None if the node keeps nothing as old, which tells nothing."""
+        field = "digest" if mark.is_checkpoint else "transactions.digest"
+        found = await self._read(mark.checkpoint, field)
+        if found is None:
+            return None
+        if mark.is_checkpoint:
+            return bool(found.digest == str(mark.digest))
+        digests = [each.digest for each in found.transactions]
+        return digests[mark.transaction : mark.transaction + 1] == [str(mark.digest)]
+
+    async def _read(self, number: int, field: str) -> Any:
+        """A field of a checkpoint; None if the node does not have that, or not any more."""
+        try:
+            response = await self._connection.call(
+                "LedgerService/GetCheckpoint", sequence_number=number, read_mask=mask(field)
+            )
+        except NotFoundError:
+            return None
+        return response.checkpoint
+
+    def begin_again(self, reached: Cursor) -> Cursor:
+        """From where to read once more, to `compare` with what was handed on."""
+        self._missing = dict(self._events)
+        return self._place or reached
+
+    async def compare(self, item: Item, reached: Cursor) -> bool:
+        """Whether all up to the place reached is as it was; False before that is known.
+
+        Raises `chain_went_back`.
+        """
+        position = item.cursor.position
+        is_past = self._place is None or position > self._place.position
+        if isinstance(item, EventRecord) and is_past and position <= reached.position:
+            was = self._missing.pop(position, None)
+            if was != item.transaction_digest:
+                raise await self._went_back(reached)
+        if position >= reached.position and self._missing:
+            raise await self._went_back(reached)
+        return position >= reached.position
+
+    async def _went_back(self, reached: Cursor) -> NotFoundError:
+        url = self._connection.network.url
+        common = await self._common(await read_height(self._connection))
+        return NotFoundError(
+            WENT_BACK,
+            f"the node at {url} does not have the chain any more that was read up to checkpoint"
+            f" {reached.checkpoint}: it was set back",
+            hint="what was read since may not have happened: begin anew, from an earlier place",
+            details={"url": url, "checkpoint": reached.checkpoint, "common": common},
+        )
+
+    async def _common(self, height: int) -> int:
+        """A checkpoint to which the chain is as it was, as late as is known."""
+        stand, gone = 0, len(self._marks)
+        while stand < gone:
+            middle = (stand + gone) // 2
+            if await self._has(self._marks[middle]):
+                stand = middle + 1
+            else:
+                gone = middle
+        if not stand:
+            return min(self._start, height)
+        last = self._marks[stand - 1]
+        return last.checkpoint if last.is_checkpoint else last.checkpoint - 1
+
+
+def _before(record: EventRecord) -> Cursor:
+    """The place before the checkpoint of an event, which is the first of a stream."""
+    if not record.checkpoint:
+        return Cursor.beginning()
+    return Cursor.after_checkpoint(record.checkpoint - 1)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

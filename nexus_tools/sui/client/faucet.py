@@ -1,0 +1,124 @@
+"""Faucets: free SUI on test networks."""
+
+from http import HTTPStatus
+from typing import Any
+
+from msgspec import Struct
+
+from nexus_tools.sui.errors import NotFoundError, NotNowError, UnreachableError
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.support.units import rounded_up, sui
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
+
+_TIMEOUT_S = 60.0
+
+
+class Gift(Struct, frozen=True):
+    """A coin that a faucet sent. The amount is in MIST."""
+
+    amount: int
+    coin: Address
+    transaction: Digest
+
+
+def faucet_command(network: Network, owner: Address, mist: int | None = None) -> str | None:
+    """Return the command that has the network's faucet send an amount to an address.
+
+    None without a faucet, or for a network that commands do not know.
+    """
+    if network.faucet_url is None or not network.has_profile:
+        return None
+    amount = "" if mist is None else f" --amount {rounded_up(mist)}"
+    return f"nexus-tools localnet faucet {owner}{amount} -n {network.quoted_name}"
+
+
+def how_to_fund(
+    network: Network, owner: Address, mist: int | None = None, *, into_balance: bool = False
+) -> str:
+    """What to do for an address that lacks so much at least, as a hint for people.
+
+    Faucets give coins: for its address balance somebody who has coins moves them there.
+    """
+    amount = "SUI" if mist is None else f"{sui(mist)} or more"
+    if into_balance:
+        if not network.has_profile:
+            return f"deposit {amount} in the address balance of {owner}"
+        exact = "AMOUNT" if mist is None else rounded_up(mist)
+        name = network.quoted_name
+        return f"`nexus-tools wallet transfer {owner} {exact} --deposit -n {name}` does it"
+    command = faucet_command(network, owner, mist)
+    if command is not None:
+        return f"`{command}` sends it"
+    if network.faucet_url is not None:
+        return f"send {amount} to {owner}: `nexus_tools.sui.client.request_sui` asks the faucet"
+    return f"send {amount} to {owner} on {network.name}"
+
+
+async def request_sui(
+    network: Network,
+    recipient: Address,
+    amount_mist: int | None = None,
+    *,
+    timeout_s: float = _TIMEOUT_S,
+) -> tuple[Gift, ...]:
+    """Ask the network's faucet for SUI.
+
+    A localnet gives exactly `amount_mist`; other faucets overlook it and give what they are set to.
+    Raises `faucet_missing`, `faucet_busy` or `faucet_failed`.
+    """
+    import httpx  # noqa: PLC0415 - loaded when a faucet is asked
+
+    if network.faucet_url is None:
+        raise NotFoundError(
+            "faucet_missing",
+            f"{network.name} has no faucet",
+            hint="send SUI to the address from another wallet",
+        )
+    fixed: dict[str, Any] = {"recipient": str(recipient)}
+    if amount_mist is not None:
+        fixed["amount_mist"] = amount_mist
+    url, request = f"{network.faucet_url.rstrip('/')}/v2/gas", {"FixedAmountRequest": fixed}
+    try:
+        async with httpx.AsyncClient(timeout=timeout_s) as http:
+            response = await http.post(url, json=request)
+    except httpx.TimeoutException as error:
+        late = _failed(network, f"no answer within {timeout_s:g} s")
+        late.details["timeout_s"] = timeout_s
+        raise late from error
+    except httpx.HTTPError as error:
+        raise _failed(network, str(error) or type(error).__name__) from error
+    if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+        raise NotNowError(
+            "faucet_busy",
+            f"the faucet of {network.name} has given enough for now",
+            hint="wait a few minutes, or use the web page of the faucet",
+        )
+    return _gifts(network, response)
+
+
+def _gifts(network: Network, response: Any) -> tuple[Gift, ...]:
+    reason = f"HTTP {response.status_code}: {response.text[:200]}"
+    try:
+        document = response.json()
+        if response.is_success and document["status"] == "Success" and document["coins_sent"]:
+            return tuple(
+                Gift(
+                    coin["amount"],
+                    Address.parse(coin["id"]),
+                    Digest.parse(coin["transferTxDigest"]),
+                )
+                for coin in document["coins_sent"]
+            )
+        reason = str(document["status"]["Failure"]["internal"])[:200]
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise _failed(network, reason)
+
+
+def _failed(network: Network, reason: str) -> UnreachableError:
+    return UnreachableError(
+        "faucet_failed",
+        f"the faucet of {network.name} at {network.faucet_url} gives nothing: {reason}",
+        hint="try again later, or check the faucet's URL",
+    )

@@ -1,0 +1,219 @@
+"""Sending the transactions of one signer.
+
+One after another, or as many at a time as there are gas coins; those that the address balance pays
+for alone do not wait for coins. Those that name the same owned object always wait for each other,
+because its version changes with each of them.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from typing import TypeVar
+
+from nexus_tools.sui.client.coins.address_balances import check_address_balances
+from nexus_tools.sui.client.coins.coin_pool import (
+    GasSource,
+    ShortageError,
+)
+from nexus_tools.sui.client.coins.gas import (
+    ROOMY_BUDGET_MIST,
+    TIGHT_BUDGET_MIST,
+    budget_for,
+    with_margin,
+)
+from nexus_tools.sui.client.connection.connection import Connection
+from nexus_tools.sui.client.faucet import how_to_fund
+from nexus_tools.sui.client.reads import read_balance, read_coins
+from nexus_tools.sui.client.transactions.coin_merging import (
+    OnMerge,
+    coins_to_merge,
+    log_merge,
+    merging,
+    scattered,
+)
+from nexus_tools.sui.client.transactions.draft import OutdatedError
+from nexus_tools.sui.client.transactions.execution_failure import explains_refusal
+from nexus_tools.sui.client.transactions.resolution import KnownObjects
+from nexus_tools.sui.client.transactions.sent_transactions import SentTransaction, naming_doubt
+from nexus_tools.sui.client.transactions.transaction_attempts import (
+    MAX_COINS_READ,
+    Attempts,
+    OnSend,
+)
+from nexus_tools.sui.client.transactions.transactions import (
+    Executed,
+    Simulated,
+)
+from nexus_tools.sui.errors import (
+    RefusedOnChainError,
+)
+from nexus_tools.sui.keystore.keys import Signer
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.effects import IdOperation, TransactionEffects
+from nexus_tools.sui.types.object import AddressOwner
+from nexus_tools.sui.types.transaction import (
+    TransactionData,
+)
+from nexus_tools.sui.types.type_tag import SUI
+
+T = TypeVar("T")
+
+_ATTEMPTS = 10
+
+
+class Sender:
+    """Sends for one signer; `parallel` is how many transactions may be on their way at once."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        known: KnownObjects,
+        signer: Signer,
+        parallel: int = 1,
+        *,
+        on_merge: OnMerge | None = None,
+        on_send: OnSend | None = None,
+    ) -> None:
+        self._connection = connection
+        self._known = known
+        self._signer = signer
+        self._slots = asyncio.Semaphore(parallel)
+        roomy = ROOMY_BUDGET_MIST if parallel == 1 else TIGHT_BUDGET_MIST
+        self._attempts = Attempts(connection, known, signer, roomy=roomy)
+        self._report_merge = on_merge or log_merge
+        self._on_send = on_send
+
+    async def execute(
+        self, builder: TransactionBuilder, budget: int | None, source: GasSource
+    ) -> Executed:
+        """Send a transaction; raises as `SuiClient.execute` does."""
+        async with explains_refusal(self._connection, builder.commands):
+            while True:
+                try:
+                    return await self._execute(builder, budget, source, self._on_send)
+                except ShortageError as error:
+                    if not await self._is_scattered(error) or not await self.merge(builder):
+                        raise await self._explained(error, builder, budget) from error
+
+    async def simulate(self, builder: TransactionBuilder, source: GasSource) -> Simulated:
+        """What the transaction would do if it were sent now."""
+        try:
+            return await self._try(source, lambda: self._attempts.simulate(builder, source))
+        except ShortageError as error:
+            if await self._is_scattered(error):  # `execute` would merge the coins
+                return (await self._attempts.simulate_unpaid(builder, source))[0]
+            raise await self._explained(error, builder, None) from error
+
+    async def build(
+        self, builder: TransactionBuilder, budget: int | None, source: GasSource
+    ) -> TransactionData:
+        """The transaction as it would be sent now; raises as `SuiClient.execute` does."""
+        try:
+            return await self._try(source, lambda: self._attempts.build(builder, budget, source))
+        except ShortageError as error:
+            raise await self._explained(error, builder, budget) from error
+
+    async def merge(self, spared: TransactionBuilder | None = None) -> Executed | None:
+        """Merge as many coins as fit in a transaction, but none that `spared` names.
+
+        Returns None if fewer than two are left, or if gas would take more than they hold.
+        """
+        spares = frozenset() if spared is None else spared.objects
+        price = (await self._attempts.epoch.get()).gas_price
+        coins = await read_coins(self._connection, self._signer.address, limit=MAX_COINS_READ)
+        free = [coin for coin in coins if coin.reference.object_id not in spares]
+        merged = coins_to_merge(free, price)
+        if not merged:
+            return None
+        for coin in merged:
+            self._known.learn(AddressOwner(self._signer.address), coin.reference)
+        try:
+            async with self._attempts.reserved(spares):
+                executed = await self._execute(merging(merged), None, GasSource.ANY)
+        except ShortageError:
+            return None
+        await self._attempts.purse.forget_all()
+        changes = executed.effects.changed_objects
+        deleted = [each for _, each in changes if each.operation is IdOperation.DELETED]
+        self._report_merge(executed, len(deleted) + 1)
+        return executed
+
+    async def learn(self, effects: TransactionEffects) -> None:
+        """Know what became of a transaction that was not sent here: money may be spent by it."""
+        self._known.learn_effects(effects)
+        spent = max(0, -effects.address_balance_change(self._signer.address, SUI))
+        changed = (object_id for object_id, _ in effects.changed_objects)
+        await self._attempts.purse.forget(changed, spent)
+
+    async def _execute(
+        self,
+        builder: TransactionBuilder,
+        budget: int | None,
+        source: GasSource,
+        on_send: OnSend | None = None,
+    ) -> Executed:
+        sent: list[SentTransaction] = []
+        async with naming_doubt(self._connection, sent):
+            return await self._try(
+                source, lambda: self._attempts.execute(builder, budget, source, sent, on_send)
+            )
+
+    async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Try again, with what is true today, while it fails because of something old."""
+        async with self._slots if source is GasSource.ANY else nullcontext():
+            pauses = self._connection.patience.pauses()
+            for left in reversed(range(_ATTEMPTS)):
+                try:
+                    return await attempt()
+                except ShortageError:
+                    if not left or not await self._attempts.purse.read_balance_again():
+                        raise
+                except OutdatedError as outdated:
+                    if not left:
+                        raise outdated.refusal from None
+                    if left < _ATTEMPTS - 1:  # other programs keep using the same coins
+                        await asyncio.sleep(next(pauses))
+        raise AssertionError("at least one attempt is made")
+
+    # --- Too little, or too many coins
+
+    async def _is_scattered(self, error: ShortageError) -> bool:
+        """Whether the wallet has enough, in more coins than fit in one transaction."""
+        available = await self._available(error)
+        return available > error.available and available >= (error.required or 0)
+
+    async def _available(self, error: ShortageError) -> int:
+        """Return the MIST in all coins, where a transaction cannot take all of them."""
+        if error.source is GasSource.ADDRESS_BALANCE or not self._attempts.purse.has_more_coins:
+            return error.available
+        return (await read_balance(self._connection, self._signer.address, SUI)).total
+
+    async def _explained(
+        self, error: ShortageError, builder: TransactionBuilder, budget: int | None
+    ) -> ShortageError:
+        """The error with the gas that a simulation shows, and a hint that leads to enough."""
+        source, required, gas = error.source, error.required, budget or 0
+        available = await self._available(error)
+        if budget is None:
+            try:
+                simulated, taken, price = await self._attempts.simulate_unpaid(builder, source)
+            except RefusedOnChainError:
+                pass  # the node simulates nothing without a payment
+            else:
+                simulated.raise_for_status()
+                gas = with_margin(budget_for(simulated.cost, price))
+                required = max(required or 0, taken + gas)
+        if error.available < available and available >= (required or 0):
+            return scattered(required, error.available)
+        if required is not None and required <= available:  # half may go to Move code
+            required = available + gas
+        explained = ShortageError(required, available, gas, source)
+        explained.hint = await self._how_to_fund(explained)
+        return explained
+
+    async def _how_to_fund(self, error: ShortageError) -> str:
+        into_balance = error.source is GasSource.ADDRESS_BALANCE
+        if into_balance:
+            await check_address_balances(self._connection)
+        network, lacking = self._connection.network, error.details.get("lacking_mist")
+        return how_to_fund(network, self._signer.address, lacking, into_balance=into_balance)

@@ -1,0 +1,376 @@
+"""The client: everything that this project asks of a Sui node."""
+
+from base64 import b64decode
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from nexus_tools.sui.client.coins.coin_pool import GasSource, ShortageError
+from nexus_tools.sui.client.coins.gas import MAX_BUDGET_MIST
+from nexus_tools.sui.client.connection.connection import Connection, Patience, check_chain, mask
+from nexus_tools.sui.client.epoch import read_epoch
+from nexus_tools.sui.client.faucet import how_to_fund
+from nexus_tools.sui.client.reads import (
+    BATCH_OBJECTS,
+    Balance,
+    Coin,
+    DynamicField,
+    iterate_owned,
+    read_balance,
+    read_coins,
+    read_dynamic_fields,
+    read_height,
+    read_object,
+    read_objects,
+    read_package_versions,
+)
+from nexus_tools.sui.client.sender import Sender
+from nexus_tools.sui.client.transactions.coin_merging import OnMerge
+from nexus_tools.sui.client.transactions.execution_failure import in_doubt
+from nexus_tools.sui.client.transactions.resolution import KnownObjects, resolve
+from nexus_tools.sui.client.transactions.sent_transactions import lost_answer
+from nexus_tools.sui.client.transactions.transaction_attempts import OnSend
+from nexus_tools.sui.client.transactions.transactions import (
+    Executed,
+    Simulated,
+    execute_transaction,
+    read_chain_id,
+    read_transaction,
+    simulate_transaction,
+)
+from nexus_tools.sui.errors import (
+    NotAllowedError,
+    NotFoundError,
+    RefusedOnChainError,
+    ValidationError,
+)
+from nexus_tools.sui.keystore.keys import Signer
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import CLOCK, ZERO, Address
+from nexus_tools.sui.types.clock import clock_ms
+from nexus_tools.sui.types.digest import Digest, transaction_digest
+from nexus_tools.sui.types.expiration import NoExpiration
+from nexus_tools.sui.types.object import Object
+from nexus_tools.sui.types.transaction import GasData, TransactionData
+from nexus_tools.sui.types.type_tag import SUI, StructTag, TypeTag
+
+
+@checks_arguments
+class SuiClient:
+    """A connection to one node and, with a signer, the way to send transactions.
+
+    Use it in `async with`. `parallel` transactions of the signer are on their way at once, if it
+    has as many gas coins and they name no owned object in common; those that the address balance
+    pays for (`gas=GasSource.ADDRESS_BALANCE`) are not counted. If a transaction needs more coins
+    than fit in it, others merge coins first; `on_merge` receives each, which is logged otherwise.
+    `on_send` receives every other transaction that `execute` signs, just before it is sent.
+    Every method may raise `UnreachableError`.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        signer: Signer | None = None,
+        *,
+        parallel: int = 1,
+        patience: Patience | None = None,
+        on_merge: OnMerge | None = None,
+        on_send: OnSend | None = None,
+    ) -> None:
+        self.network = network
+        self.connection = Connection(network, patience)
+        self._known = KnownObjects()
+        self._signer = signer
+        self._parallel = parallel
+        self._on_merge = on_merge
+        self._on_send = on_send
+        self._sender: Sender | None = None
+
+    async def __aenter__(self) -> Self:
+        self.connection.open()
+        if self._signer is not None:
+            self._sender = Sender(
+                self.connection,
+                self._known,
+                self._signer,
+                self._parallel,
+                on_merge=self._on_merge,
+                on_send=self._on_send,
+            )
+        try:
+            await self._check_chain()
+        except BaseException:
+            await self.connection.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.connection.close()
+
+    @property
+    def address(self) -> Address:
+        """The address that signs. Raises `signer_missing`."""
+        return self._require_signer().address
+
+    # --- The chain
+
+    async def chain_id(self) -> str:
+        """The digest of the first checkpoint, in base58: it tells networks apart."""
+        return await read_chain_id(self.connection)
+
+    async def _check_chain(self) -> None:
+        expected = self.network.chain_id
+        if expected is not None:
+            check_chain(self.network.url, await self.chain_id(), expected)
+
+    async def now_ms(self) -> int:
+        """The time as Move code reads it from the `Clock`, in ms since 1970."""
+        value = await self.object(CLOCK)
+        assert value is not None
+        return clock_ms(value)
+
+    async def gas_price(self) -> int:
+        """The reference gas price of this epoch, in MIST per unit."""
+        return (await read_epoch(self.connection)).gas_price
+
+    async def protocol_version(self) -> int:
+        """The version of the protocol that the network follows in this epoch."""
+        fields = mask("protocol_config.protocol_version")
+        response = await self.connection.call("LedgerService/GetEpoch", read_mask=fields)
+        return int(response.epoch.protocol_config.protocol_version)
+
+    async def latest_checkpoint(self) -> int:
+        """The number of the newest checkpoint that the node has.
+
+        Raises `wrong_chain`, if the connection is bound to a chain, whatever the headers say.
+        """
+        return await read_height(self.connection)
+
+    async def checkpoint_time_ms(self, sequence_number: int) -> int:
+        """When a checkpoint was made, in ms since 1970. Raises `not_found`."""
+        response = await self.connection.call(
+            "LedgerService/GetCheckpoint",
+            sequence_number=sequence_number,
+            read_mask=mask("summary.timestamp"),
+        )
+        return int(response.checkpoint.summary.timestamp.ToMilliseconds())
+
+    # --- Objects
+
+    async def object(self, object_id: Address, version: int | None = None) -> Object | None:
+        """The newest version of an object or a package; None if there is none.
+
+        Of an earlier `version` None may mean as well that the node has forgotten it.
+        """
+        value = await read_object(self.connection, object_id, version)
+        if version is None:
+            self._known.learn_shared((value,))
+        return value
+
+    async def objects(self, object_ids: Sequence[Address]) -> tuple[Object | None, ...]:
+        """Many objects, in the order of the ids; None in place of those that do not exist."""
+        values = await read_objects(self.connection, object_ids)
+        if len(values) <= BATCH_OBJECTS:  # a long list would make the client forget the rest
+            self._known.learn_shared(values)
+        return values
+
+    async def owned_objects(
+        self, owner: Address, object_type: StructTag | None = None
+    ) -> tuple[Object, ...]:
+        """All objects of an address, or those of one type."""
+        objects = iterate_owned(self.connection, owner, object_type)
+        return tuple([value async for value in objects])
+
+    async def dynamic_fields(self, parent: Address) -> tuple[DynamicField, ...]:
+        """All dynamic fields of an object."""
+        return await read_dynamic_fields(self.connection, parent)
+
+    async def package_versions(self, package: Address) -> tuple[Address, ...]:
+        """The ids of all versions of a package, by any of them; the newest is the last.
+
+        Raises `not_found`.
+        """
+        return await read_package_versions(self.connection, package)
+
+    async def balance(self, owner: Address, coin_type: TypeTag = SUI) -> int:
+        """What an address has of a coin type, in coins and address balance: MIST, for SUI."""
+        return (await self.balance_parts(owner, coin_type)).total
+
+    async def balance_parts(self, owner: Address, coin_type: TypeTag = SUI) -> Balance:
+        """How much of it is in coins, and how much in the address balance."""
+        return await read_balance(self.connection, owner, coin_type)
+
+    async def check_balance(self, required_mist: int, gas_mist: int = 0) -> None:
+        """Raise `not_enough_sui` if the signer has less than `required_mist`.
+
+        Call it before the first of several transactions. The error names `gas_mist` besides.
+        """
+        available = await self.balance(self.address)
+        if available < required_mist:
+            error = ShortageError(required_mist + gas_mist, available, gas_mist)
+            lacking = error.details["lacking_mist"]
+            error.hint = how_to_fund(self.network, self.address, lacking)
+            raise error
+
+    async def coins(self, owner: Address, coin_type: TypeTag = SUI) -> tuple[Coin, ...]:
+        """The coins of an address."""
+        return await read_coins(self.connection, owner, coin_type)
+
+    # --- Transactions
+
+    async def transaction(self, digest: Digest) -> Executed | None:
+        """An executed transaction, failed ones included; None if the node knows none."""
+        return await read_transaction(self.connection, digest)
+
+    async def simulate(
+        self, builder: TransactionBuilder, *, gas: GasSource = GasSource.ANY
+    ) -> Simulated:
+        """What `execute` would do now, with the signer's own gas; nothing is signed.
+
+        The simulation of a transaction that fails is returned like any other.
+        """
+        return await self._require_sender().simulate(builder, gas)
+
+    async def inspect(
+        self, builder: TransactionBuilder, sender: Address | None = None
+    ) -> Simulated:
+        """Run commands for their return values: no gas, no signer, whoever owns the objects."""
+        who = sender or (ZERO if self._signer is None else self._signer.address)
+        kind = builder.finish(await resolve(self.connection, self._known, builder, None))
+        gas = GasData((), who, await self.gas_price(), MAX_BUDGET_MIST)
+        data = TransactionData(kind, who, gas, NoExpiration())
+        return await simulate_transaction(self.connection, data, checks=False)
+
+    async def execute(
+        self,
+        builder: TransactionBuilder,
+        *,
+        budget: int | None = None,
+        gas: GasSource = GasSource.ANY,
+    ) -> Executed:
+        """Sign a transaction and have it executed; returns only if it succeeded.
+
+        Coins pay for it, and what they lack comes from the signer's address balance. That pays
+        alone with `GasSource.ADDRESS_BALANCE`, for any number of transactions side by side; they
+        cannot use the gas coin.
+
+        Without a `budget` (MIST) it is simulated first: what would fail is never signed. Raises
+        `RefusedOnChainError` (see `execution_failure.raise_for_status`) if it fails or would fail,
+        `object_unknown`, `object_not_yours`, `not_enough_sui`, `gas_coin_used`,
+        `address_balances_off` or `signer_missing`.
+        """
+        return await self._require_sender().execute(builder, budget, gas)
+
+    async def merge_coins(self) -> tuple[Executed, ...]:
+        """Merge the signer's coins of SUI, in as many transactions as it takes.
+
+        Coins that hold less than the gas of merging them are left. Raises as `execute`.
+        """
+        merged: list[Executed] = []
+        while (executed := await self._require_sender().merge()) is not None:
+            merged.append(executed)
+        return tuple(merged)
+
+    # --- Transactions that go from hand to hand
+
+    async def build(
+        self,
+        builder: TransactionBuilder,
+        *,
+        budget: int | None = None,
+        sender: Address | None = None,
+        gas: GasSource = GasSource.ANY,
+    ) -> bytes:
+        """The bytes of a transaction with gas, as `execute` would sign them: for others to sign.
+
+        The client needs no key for another `sender`, who pays. The bytes hold as long as nothing
+        changes the objects and coins that they name; where the address balance pays, until the end
+        of the next epoch, and as long as it has the sum of the budgets that are under way. Raises
+        as `execute`.
+        """
+        builds = self._require_sender() if sender is None else self._sender_without_key(sender)
+        return (await builds.build(builder, budget, gas)).encode()
+
+    async def execute_transaction(
+        self, transaction: bytes | str, signatures: Sequence[bytes | str] = ()
+    ) -> Executed:
+        """Have the bytes of a transaction executed that anybody built; texts are base64.
+
+        Without signatures, the client's key signs. Returns only if the transaction succeeded.
+        Raises `bytes_invalid`, `signer_missing`, and `RefusedOnChainError` as `execute` does. The
+        same bytes are executed at most once, so you may send them again.
+        """
+        encoded = _bytes_of(transaction)
+        signed = [_bytes_of(each) for each in signatures]
+        if not signed:
+            signed = [self._require_signer().sign(encoded)]
+        executed = await self._send_bytes(encoded, signed)
+        if self._sender is not None:
+            await self._sender.learn(executed.effects)
+        executed.raise_for_status()
+        return executed
+
+    async def _send_bytes(self, encoded: bytes, signatures: Sequence[bytes]) -> Executed:
+        """Return what was executed, even if the node lost an answer and refused the repetition."""
+        digest = transaction_digest(encoded)
+        with in_doubt(digest):
+            try:
+                return await execute_transaction(self.connection, encoded, *signatures)
+            except (RefusedOnChainError, NotFoundError) as error:
+                found = await read_transaction(self.connection, digest)
+                if found is not None:
+                    return found
+                if "attempts" in error.details:
+                    raise lost_answer(error) from error
+                raise
+
+    def _sender_without_key(self, address: Address) -> Sender:
+        return Sender(self.connection, self._known, _NoKey(address))
+
+    def _require_signer(self) -> Signer:
+        if self._signer is None:
+            raise _no_signer()
+        return self._signer
+
+    def _require_sender(self) -> Sender:
+        if self._sender is None:
+            raise _no_signer()
+        return self._sender
+
+
+class _NoKey:
+    """Whoever builds transactions for an address that others sign for."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+
+    def sign(self, transaction: bytes) -> bytes:  # noqa: ARG002 - as every `Signer`
+        """Raises `signer_missing`."""
+        raise _no_signer()
+
+
+def _bytes_of(value: bytes | str) -> bytes:
+    """Bytes as they are, or from base64. Raises `bytes_invalid`."""
+    try:
+        return b64decode(value, validate=True) if isinstance(value, str) else value
+    except ValueError:
+        raise ValidationError(
+            "bytes_invalid",
+            "the text of a transaction or a signature is not base64",
+            hint="give bytes, or the base64 that pysui and the TypeScript SDK give",
+        ) from None
+
+
+def _no_signer() -> NotAllowedError:
+    return NotAllowedError(
+        "signer_missing",
+        "the client has no key to sign with",
+        hint="open the client with the signer of a wallet",
+    )

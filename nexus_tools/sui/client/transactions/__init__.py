@@ -1,0 +1,1 @@
+"""Transactions: drafts, simulation, execution, and failures. Begin with `transactions.py`."""

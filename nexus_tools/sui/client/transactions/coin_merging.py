@@ -1,0 +1,64 @@
+"""Merging of coins: a transaction takes a limited number of them, and a wallet may have more."""
+
+from collections.abc import Callable, Sequence
+
+from nexus_tools.sui.client.coins.coin_pool import MAX_PAYMENT_COINS, ShortageError
+from nexus_tools.sui.client.reads import Coin
+from nexus_tools.sui.client.transactions.transactions import Executed
+from nexus_tools.sui.support.logs import get_logger
+from nexus_tools.sui.support.units import sui
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+
+MAX_MERGED_COINS = 1_000
+"""The most coins that are inputs of one transaction: 75 bytes each, of 128 KiB."""
+
+OnMerge = Callable[[Executed, int], None]
+"""Receives a transaction that merged coins, and their number."""
+
+_MAX_ARGUMENTS = 500  # of one command; the protocol allows 511
+_BASE_UNITS, _COIN_UNITS = 10_000, 1_000  # of gas, at most, for a transaction and for each coin
+
+_log = get_logger(__name__)
+
+
+def coins_to_merge(coins: Sequence[Coin], price: int) -> list[Coin]:
+    """Choose the coins that a transaction merges into the gas coin; the largest pay for it.
+
+    Of 300 coins of 0.01 SUI, 31 have the 0.31 SUI that merging 300 may take at a price of 1 000:
+    the other 269 are merged into them.
+    """
+    coins = sorted(coins, key=lambda coin: -coin.balance)
+    paid = 0
+    for count, coin in enumerate(coins[:MAX_PAYMENT_COINS], 1):
+        paid += coin.balance
+        rest = coins[count : count + MAX_MERGED_COINS]
+        if paid >= (_BASE_UNITS + _COIN_UNITS * len(rest)) * price:
+            return rest
+    affordable = max(0, paid // price - _BASE_UNITS) // _COIN_UNITS
+    return coins[MAX_PAYMENT_COINS:][: min(affordable, MAX_MERGED_COINS)]
+
+
+def merging(coins: Sequence[Coin]) -> TransactionBuilder:
+    """Build the transaction that merges coins into the gas coin."""
+    builder = TransactionBuilder()
+    for start in range(0, len(coins), _MAX_ARGUMENTS):
+        batch = coins[start : start + _MAX_ARGUMENTS]
+        sources = [builder.object(coin.reference.object_id) for coin in batch]
+        builder.merge_coins(builder.gas, sources)
+    return builder
+
+
+def log_merge(executed: Executed, count: int) -> None:
+    """Log that a transaction merged coins."""
+    _log.info("coins_merged", coins=count, digest=str(executed.digest), cost=sui(executed.cost.net))
+
+
+def scattered(required: int | None, available: int) -> ShortageError:
+    """Return the error for SUI in more coins than a transaction takes."""
+    error = ShortageError(required, available)
+    error.message = (
+        f"a transaction takes {MAX_PAYMENT_COINS} coins, and the largest of the wallet have"
+        f" {sui(available)}; the wallet has enough, but in more coins"
+    )
+    error.hint = "merge them: `nexus-tools wallet merge`, or `SuiClient.merge_coins`"
+    return error

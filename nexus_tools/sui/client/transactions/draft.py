@@ -1,0 +1,52 @@
+"""A transaction on its way to being sent: all but its gas, and the reasons to build it anew."""
+
+from msgspec import Struct
+
+from nexus_tools.sui.client.coins.coin_pool import GasSource, Payment, ShortageError
+from nexus_tools.sui.client.coins.gas import MAX_BUDGET_MIST, budget_for
+from nexus_tools.sui.client.epoch import Epoch
+from nexus_tools.sui.client.transactions.transactions import Simulated
+from nexus_tools.sui.errors import NexusError
+from nexus_tools.sui.types.execution_status import ErrorKind, Success
+from nexus_tools.sui.types.object import ObjectReference
+from nexus_tools.sui.types.transaction import ProgrammableTransaction
+
+
+class Draft(Struct, frozen=True):
+    """A transaction that only lacks its gas.
+
+    `withdrawn` is the most that its commands take from the gas coin (MIST), or None if that is not
+    known.
+    """
+
+    kind: ProgrammableTransaction
+    references: tuple[ObjectReference, ...]
+    epoch: Epoch
+    withdrawn: int | None
+    source: GasSource
+
+
+class OutdatedError(Exception):
+    """An object, the epoch or a balance has changed: the transaction has to be built again."""
+
+    def __init__(self, refusal: NexusError) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
+
+def check_payment(draft: Draft, payment: Payment, simulated: Simulated) -> None:
+    """Raise `ShortageError` if a payment does not have the gas budget besides what commands take.
+
+    The simulation had all that was left as its budget; with a larger one, the chain would execute
+    the transaction until a command finds too little in the gas coin, and take the gas.
+    """
+    available = payment.total
+    withdrawn = draft.withdrawn or 0
+    status = simulated.effects.status
+    is_bounded = available - withdrawn < MAX_BUDGET_MIST
+    if isinstance(status, Success):
+        budget = budget_for(simulated.cost, draft.epoch.gas_price)
+        if available < withdrawn + budget:
+            raise ShortageError(withdrawn + budget, available, budget, draft.source)
+    elif status.error.kind is ErrorKind.INSUFFICIENT_GAS and is_bounded:
+        raise ShortageError(None, available, source=draft.source)

@@ -1,0 +1,190 @@
+"""Failed transactions in words: what the effects say, and what the node knows of their aborts."""
+
+from asyncio import CancelledError
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.sui.client.coins.address_balances import check_abort
+from nexus_tools.sui.client.connection.connection import Connection
+from nexus_tools.sui.client.transactions.unverified_package import explain_unverified
+from nexus_tools.sui.errors import NexusError, NotFoundError, RefusedOnChainError
+from nexus_tools.sui.support.untrusted_text import one_line
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.effects import TransactionEffects
+from nexus_tools.sui.types.execution_status import (
+    ErrorKind,
+    ExecutionError,
+    ExecutionFailure,
+    MoveAbort,
+)
+from nexus_tools.sui.types.transaction import Command
+
+if TYPE_CHECKING:
+    from nexus_tools.sui.bytecode import CleverError
+
+_MAX_VALUE = 1_000
+
+
+def parse_clever_error(message: Any) -> "CleverError | None":
+    """What a node tells of an abort with an `#[error]`, in `sui.rpc.v2.TransactionEffects`.
+
+    The bytecode has it, not the effects: None if the node tells nothing, or nothing was aborted.
+    """
+    abort = message.status.error.abort
+    if not abort.HasField("clever_error"):
+        return None
+    from nexus_tools.sui.bytecode import CleverError  # noqa: PLC0415 - for this alone
+
+    told = abort.clever_error
+    return CleverError(
+        told.line_number,
+        told.error_code if told.HasField("error_code") else None,
+        told.constant_name or None,
+        told.rendered if told.HasField("rendered") else None,
+        told.raw if told.HasField("raw") else None,
+    )
+
+
+def raise_for_status(
+    effects: TransactionEffects, clever: "CleverError | None", digest: Digest | None = None
+) -> None:
+    """Raises `RefusedOnChainError` if the effects are those of a failed transaction.
+
+    An abort has the code `move_abort` and the details `package`, `module`, `function`, `abort` (the
+    number of the error constant, where it has one) and `abort_code` (as the effects have it; both
+    are the same for a plain number). Where it is an `#[error]`, `constant`, `value` (its sentence)
+    and `line` stand besides, as far as the node tells them. Any other failure has the code of its
+    `ErrorKind` in lower case. What was executed has its `digest`, and in `gas_mist` what it took.
+    """
+    if not isinstance(effects.status, ExecutionFailure):
+        return
+    error, command = effects.status.error, effects.status.command
+    details: dict[str, Any] = {"command": command}
+    if digest is not None:
+        details |= {"digest": str(digest), "gas_mist": effects.gas_used.net}
+    if isinstance(error.data, MoveAbort):
+        raise _abort(error.data, clever, details)
+    place = "" if command is None else f" in command {command}"
+    raise RefusedOnChainError(
+        error.kind.name.lower(),
+        f"the chain refuses the transaction{place}: {_words(error)}",
+        hint=_HINTS.get(error.kind, ""),
+        details=details,
+    )
+
+
+@asynccontextmanager
+async def explains_refusal(
+    connection: Connection, commands: Sequence[Command]
+) -> AsyncGenerator[None, None]:
+    """Where these commands are refused, ask the node for the reason, and say it in the error.
+
+    Raises `address_balances_off` where a deposit is refused because the chain has none.
+    """
+    try:
+        yield
+    except RefusedOnChainError as error:
+        try:
+            await check_abort(connection, error)
+            explained = await explain_unverified(connection, commands, error)
+        except NexusError as other:
+            other.details = error.details | other.details
+            raise
+        if explained is None:
+            raise
+        raise explained from error
+
+
+@contextmanager
+def in_doubt(digest: Digest) -> Iterator[None]:
+    """Name the transaction in errors after which nobody knows whether it was executed.
+
+    A refusal leaves no doubt. A cancellation has the doubt as a note.
+    """
+    try:
+        yield
+    except (RefusedOnChainError, NotFoundError):
+        raise
+    except NexusError as error:
+        name_in_doubt(error, [digest])
+        raise
+    except CancelledError as cancelled:
+        cancelled.add_note(doubt([digest]))
+        raise
+
+
+def name_in_doubt(error: NexusError, digests: Sequence[Digest]) -> None:
+    """Name transactions in an error, of which the network may have executed one."""
+    error.details["digest"] = str(digests[-1])
+    error.hint = doubt(digests)
+
+
+def doubt(digests: Sequence[Digest]) -> str:
+    """Return what to do about transactions of which the network may have executed one."""
+    named = " or ".join(map(str, digests))
+    commands = " and ".join(f"`nexus-tools network transaction {digest}`" for digest in digests)
+    return (
+        f"the transaction {named} may have been executed all the same: look for it with {commands}"
+        " before you send another"
+    )
+
+
+def gas_taken_mist(error: NexusError) -> int | None:
+    """What a transaction took that ended with this error, if the chain executed it at all.
+
+    None if nobody knows whether it did: see `in_doubt`.
+    """
+    return error.details.get("gas_mist") if "digest" in error.details else 0
+
+
+def _abort(
+    abort: MoveAbort, clever: "CleverError | None", details: dict[str, Any]
+) -> RefusedOnChainError:
+    place = abort.location
+    function = place.function_name or str(place.function)
+    return RefusedOnChainError(
+        "move_abort",
+        f"{place.package.short()}::{place.module}::{function} {_aborts(abort, clever)}",
+        details=details
+        | {
+            "package": str(place.package),
+            "module": place.module,
+            "function": place.function_name,
+            "abort": abort.code if clever is None or clever.code is None else clever.code,
+            "abort_code": abort.code,
+        }
+        | _clever_details(clever),
+    )
+
+
+def _aborts(abort: MoveAbort, clever: "CleverError | None") -> str:
+    """`aborts with 7`, or `aborts with ELocked in line 83: The box is locked.`."""
+    if clever is None:
+        return f"aborts with {abort.code}"
+    name = clever.constant_name or clever.code
+    reason = "aborts" if name is None else f"aborts with {name}"
+    value = "" if clever.rendered is None else f": {one_line(clever.rendered, _MAX_VALUE)}"
+    return f"{reason} in line {clever.line_number}{value}"
+
+
+def _clever_details(clever: "CleverError | None") -> dict[str, Any]:
+    if clever is None:
+        return {}
+    told = {"constant": clever.constant_name, "value": clever.rendered, "line": clever.line_number}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _words(error: ExecutionError) -> str:
+    kind = error.kind.name.lower().replace("_", " ")
+    return kind if error.data is None else f"{kind} ({error.data})"
+
+
+_HINTS = {
+    ErrorKind.INSUFFICIENT_GAS: "the budget is too small: leave it out, and it is estimated",
+    ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR: (
+        "a localnet knows the reason: `nexus-tools localnet trace DIGEST`, or for a transaction"
+        " that was not sent `nexus-tools localnet trace --simulate FILE`"
+    ),
+    ErrorKind.INSUFFICIENT_COIN_BALANCE: "the coin holds less than what is taken from it",
+}

@@ -1,0 +1,204 @@
+"""Signed transactions that a node has received: their fate, and what excludes them.
+
+A call signs another transaction only if the network can execute at most one of all that it has
+signed. A node reports what it likes, but it cannot invent the proof of that: the digest of an
+object contains the digest of the transaction that wrote it, and both are computed from the bytes.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import asynccontextmanager
+from itertools import islice
+
+from msgspec import Struct
+
+from nexus_tools.sui.bcs import BcsError
+from nexus_tools.sui.client.connection.connection import Connection, mask
+from nexus_tools.sui.client.reads import read_object, read_objects
+from nexus_tools.sui.client.transactions.execution_failure import doubt, name_in_doubt
+from nexus_tools.sui.client.transactions.transactions import Executed, read_transaction
+from nexus_tools.sui.errors import NexusError, NotFoundError, UnreachableError
+from nexus_tools.sui.types.address_balance import is_coin_reservation
+from nexus_tools.sui.types.digest import Digest, transaction_digest
+from nexus_tools.sui.types.object import Object, ObjectReference
+from nexus_tools.sui.types.transaction import (
+    TRANSACTION_DATA,
+    OwnedObject,
+    ProgrammableTransaction,
+    TransactionData,
+)
+
+_MAX_WRITERS = 64
+
+
+class SentTransaction(Struct, frozen=True):
+    """A signed transaction that a node has received.
+
+    `consumed` are the object versions that end with it. The network executes at most one of the
+    transactions that name such a version.
+    """
+
+    digest: Digest
+    consumed: frozenset[ObjectReference]
+
+
+def owned_references(data: TransactionData) -> frozenset[ObjectReference]:
+    """Return the versions of the objects and coins that a transaction names, but does not receive.
+
+    Reservations of an address balance are left out, because they are not objects.
+    """
+    inputs = data.kind.inputs if isinstance(data.kind, ProgrammableTransaction) else ()
+    objects = (each.reference for each in inputs if isinstance(each, OwnedObject))
+    coins = (each for each in data.gas.payment if not is_coin_reservation(each))
+    return frozenset((*objects, *coins))
+
+
+# --- The fate of a transaction
+
+
+async def look_up(connection: Connection, sent: SentTransaction) -> Executed | None:
+    """Return a transaction if it was executed, or None if the node does not know it.
+
+    A node may list a transaction later than the objects that it wrote.
+    """
+    patience = connection.patience
+    for pause in islice(patience.pauses(), patience.attempts):
+        found = await read_transaction(connection, sent.digest)
+        if found is not None:
+            return found
+        now = await _read_consumed(connection, sent)
+        if all(value.previous_transaction != sent.digest for value in now):
+            return None
+        await asyncio.sleep(pause)
+    return None
+
+
+async def is_superseded(connection: Connection, sent: SentTransaction) -> bool:
+    """Return whether another transaction has consumed an input, as far as the node shows.
+
+    The network can never execute `sent` then.
+    """
+    now = await _read_consumed(connection, sent)
+    return await _supersede(connection, sent, [value.reference() for value in now])
+
+
+async def require_excluded(
+    connection: Connection, sent: SentTransaction, references: Collection[ObjectReference]
+) -> None:
+    """Raise `node_unreachable` unless a transaction that names `references` excludes `sent`.
+
+    It does so if both consume the same version of an object, or if its references result from
+    another transaction that consumed one.
+    """
+    if sent.consumed.isdisjoint(references) and not await _supersede(connection, sent, references):
+        raise _not_repeated("its inputs do not exclude the first one", sent.digest)
+
+
+@asynccontextmanager
+async def naming_doubt(
+    connection: Connection, sent: Sequence[SentTransaction]
+) -> AsyncGenerator[None, None]:
+    """Name the transactions of a call in its error, except those that are known to be superseded.
+
+    A cancellation has the names as a note.
+    Raises `node_unreachable` for an error that follows a transaction of unknown fate.
+    """
+    try:
+        yield
+    except NexusError as error:
+        if "gas_mist" in error.details:  # of one that was executed, which excludes the others
+            raise
+        digests = [each.digest for each in sent if not await _is_known_superseded(connection, each)]
+        if not digests:
+            raise
+        is_named = "digest" in error.details
+        named = error if is_named else _not_repeated(error.message, digests[-1])
+        name_in_doubt(named, digests)
+        if is_named:
+            raise
+        raise named from error
+    except asyncio.CancelledError as cancelled:
+        if sent and not hasattr(cancelled, "__notes__"):
+            cancelled.add_note(doubt([each.digest for each in sent]))
+        raise
+
+
+def lost_answer(refusal: NexusError) -> UnreachableError:
+    """Return the error for a transaction that a node refused after it lost an earlier answer."""
+    return UnreachableError(
+        "node_unreachable",
+        "the node's answer was lost, and the node refused the transaction when it was sent"
+        f" again: {refusal.message}",
+        details=refusal.details,
+    )
+
+
+def _not_repeated(reason: str, digest: Digest) -> UnreachableError:
+    return UnreachableError(
+        "node_unreachable",
+        "the node refused a transaction, but does not show that it can never be executed; the"
+        f" client does not send another one: {reason}",
+        details={"digest": str(digest)},
+    )
+
+
+async def _is_known_superseded(connection: Connection, sent: SentTransaction) -> bool:
+    try:
+        return await is_superseded(connection, sent)
+    except NexusError:
+        return False
+
+
+# --- What the node shows
+
+
+async def _read_consumed(connection: Connection, sent: SentTransaction) -> list[Object]:
+    """Return the newest versions of the objects that a transaction was to consume."""
+    ids = [reference.object_id for reference in sent.consumed]
+    return [value for value in await read_objects(connection, ids) if value is not None]
+
+
+async def _supersede(
+    connection: Connection, sent: SentTransaction, references: Collection[ObjectReference]
+) -> bool:
+    """Return whether `references` result from another transaction that consumed an input of `sent`.
+
+    Example: `sent` names version 3 of a coin, whose version is now 5. The transaction that wrote
+    version 5 names version 4, and the one that wrote version 4 names version 3. If that one is not
+    `sent`, the network can never execute `sent`.
+    """
+    oldest = min((reference.version for reference in sent.consumed), default=None)
+    if oldest is None:
+        return False
+    pending, writers = deque(references), {sent.digest}
+    while pending and len(writers) <= _MAX_WRITERS:
+        reference = pending.popleft()
+        if reference.version <= oldest:
+            continue  # a transaction writes newer versions than it consumes
+        written = await read_object(connection, reference.object_id, reference.version)
+        if written is None or written.reference() != reference:
+            continue
+        writer = written.previous_transaction
+        if writer in writers:
+            continue
+        writers.add(writer)
+        named = await _consumed_by(connection, writer)
+        if not sent.consumed.isdisjoint(named):
+            return True
+        pending.extend(named)
+    return False
+
+
+async def _consumed_by(connection: Connection, digest: Digest) -> frozenset[ObjectReference]:
+    """Return the owned objects that a transaction names; empty if the node does not show it."""
+    try:
+        response = await connection.call(
+            "LedgerService/GetTransaction", digest=str(digest), read_mask=mask("transaction.bcs")
+        )
+        encoded = response.transaction.transaction.bcs.value
+        if transaction_digest(encoded) != digest:
+            return frozenset()
+        return owned_references(TRANSACTION_DATA.decode(encoded))
+    except (NotFoundError, BcsError):
+        return frozenset()

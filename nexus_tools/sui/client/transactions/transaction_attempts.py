@@ -1,0 +1,355 @@
+"""One attempt to send a transaction: its inputs, its gas, and the answer of the node."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+
+from nexus_tools.sui.client.coins.coin_pool import (
+    EVERYTHING,
+    GasSource,
+    Payment,
+    Purse,
+)
+from nexus_tools.sui.client.coins.gas import (
+    MAX_BUDGET_MIST,
+    MIN_BUDGET_UNITS,
+    budget_for,
+    gives_gas_coin_away,
+    unique,
+    uses_gas_coin,
+    what_is_left,
+    withdrawals,
+    withdrawn,
+)
+from nexus_tools.sui.client.connection.connection import Connection
+from nexus_tools.sui.client.epoch import KnownEpoch
+from nexus_tools.sui.client.reads import read_balance, read_coins, read_objects
+from nexus_tools.sui.client.transactions.draft import Draft, OutdatedError, check_payment
+from nexus_tools.sui.client.transactions.execution_failure import in_doubt
+from nexus_tools.sui.client.transactions.resolution import KnownObjects, owned_ids, resolve
+from nexus_tools.sui.client.transactions.sent_transactions import (
+    SentTransaction,
+    is_superseded,
+    look_up,
+    lost_answer,
+    owned_references,
+    require_excluded,
+)
+from nexus_tools.sui.client.transactions.transactions import (
+    Executed,
+    SignedTransaction,
+    Simulated,
+    execute_transaction,
+    read_chain_id,
+    simulate_transaction,
+)
+from nexus_tools.sui.errors import (
+    NexusError,
+    NotFoundError,
+    NotNowError,
+    RefusedOnChainError,
+    UsageError,
+)
+from nexus_tools.sui.keystore.keys import Signer
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.address_balance import CoinReservation
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.expiration import Expiration, NoExpiration, ValidDuring
+from nexus_tools.sui.types.object import AddressOwner, ObjectReference
+from nexus_tools.sui.types.transaction import (
+    GasData,
+    ObjectArgument,
+    OwnedObject,
+    ReceivingObject,
+    TransactionData,
+)
+from nexus_tools.sui.types.type_tag import SUI
+
+OnSend = Callable[[SignedTransaction], None]
+
+MAX_COINS_READ = 1_000
+"""The most coins that are read at once; a node lists the largest first."""
+
+
+class Attempts:
+    """Tries once to execute, simulate or build a transaction of one signer."""
+
+    def __init__(
+        self, connection: Connection, known: KnownObjects, signer: Signer, *, roomy: int
+    ) -> None:
+        self._connection = connection
+        self._known = known
+        self._signer = signer
+        self._roomy = roomy
+        self.purse = Purse(
+            lambda: read_coins(connection, signer.address, limit=MAX_COINS_READ),
+            lambda: read_balance(connection, signer.address, SUI),
+        )
+        self.epoch = KnownEpoch(connection)
+        self._busy: set[Address] = set()
+        self._released = asyncio.Condition()
+        self._chain: Digest | None = None
+
+    async def simulate(self, builder: TransactionBuilder, source: GasSource) -> Simulated:
+        """Simulate the transaction as it would be sent."""
+        arguments = await self.resolve(builder)
+        draft = await self.draft(builder, arguments, source)
+        payment = left = await self._take(draft, None, arguments)
+        try:
+            return await self._rehearse(draft, payment)
+        except OutdatedError:
+            left = Payment(reserved=payment.held)
+            raise
+        finally:
+            await self.purse.give_back(payment, left)
+
+    async def simulate_unpaid(
+        self, builder: TransactionBuilder, source: GasSource
+    ) -> tuple[Simulated, int, int]:
+        """Simulate a transaction with a coin that the node makes up for it.
+
+        Returns besides the MIST that its commands take from the coin, as far as they are known, and
+        the price of gas.
+        """
+        draft = await self.draft(builder, await self.resolve(builder), source)
+        data = await self._data(draft, Payment(), MAX_BUDGET_MIST)
+        simulated = await simulate_transaction(self._connection, data)
+        return simulated, draft.withdrawn or 0, draft.epoch.gas_price
+
+    async def build(
+        self, builder: TransactionBuilder, budget: int | None, source: GasSource
+    ) -> TransactionData:
+        """Build the transaction as it would be sent."""
+        arguments = await self.resolve(builder)
+        draft = await self.draft(builder, arguments, source)
+        payment = await self._take(draft, budget, arguments)
+        try:
+            payment, budget = await self._priced(draft, payment, budget)
+            return await self._data(draft, payment, budget)
+        finally:
+            # Whoever signs it may spend the coins at any time.
+            await self.purse.give_back(payment, Payment(reserved=payment.held))
+
+    async def execute(
+        self,
+        builder: TransactionBuilder,
+        budget: int | None,
+        source: GasSource,
+        sent: list[SentTransaction],
+        on_send: OnSend | None = None,
+    ) -> Executed:
+        """Send the transaction. Raises `OutdatedError` if it has to be built anew.
+
+        `sent` are the transactions that earlier attempts of the same call have sent. Another one is
+        only signed if it excludes all of them, and becomes the last of them.
+        """
+        arguments = await self.resolve(builder)
+        async with self.reserved(owned_ids(arguments)):
+            arguments = await self.resolve(builder)  # waiting may have made them old
+            draft = await self.draft(builder, arguments, source)
+            payment = await self._take(draft, budget, arguments)
+            left = Payment()
+            try:
+                payment, budget = await self._priced(draft, payment, budget)
+                executed = await self._send(draft, payment, budget, sent, on_send)
+                taken, owner = draft.withdrawn, self._signer.address
+                left = what_is_left(executed.effects, payment, taken, owner)
+            except (RefusedOnChainError, NotNowError):
+                left = payment  # nothing was executed
+                raise
+            except OutdatedError:
+                raise
+            except BaseException:
+                self._known.forget(arguments)  # it may have been executed all the same
+                raise
+            finally:
+                await self.purse.give_back(payment, left)
+            await self.purse.forget(arguments)
+        executed.raise_for_status()
+        return executed
+
+    # --- Parts of a transaction
+
+    async def resolve(self, builder: TransactionBuilder) -> dict[Address, ObjectArgument]:
+        """Find the owners and versions of the objects that a transaction names."""
+        return await resolve(self._connection, self._known, builder, self._signer.address)
+
+    async def draft(
+        self,
+        builder: TransactionBuilder,
+        arguments: dict[Address, ObjectArgument],
+        source: GasSource,
+    ) -> Draft:
+        """Return the transaction as it is, but for its gas."""
+        epoch = await self.epoch.get()
+        kind = unique(builder.finish(arguments))
+        if source is GasSource.ADDRESS_BALANCE and uses_gas_coin(kind):
+            raise UsageError(
+                "gas_coin_used",
+                "the commands use the gas coin, and there is none where the address balance pays",
+                hint="take what they need by `builder.withdrawal`, or let coins pay",
+            )
+        references = tuple(
+            value.reference
+            for value in kind.inputs
+            if isinstance(value, OwnedObject | ReceivingObject)
+        )
+        return Draft(kind, references, epoch, withdrawn(kind), source)
+
+    async def _take(self, draft: Draft, budget: int | None, inputs: Collection[Address]) -> Payment:
+        taken = draft.withdrawn or 0
+        wanted = taken + (budget or self._roomy)
+        if gives_gas_coin_away(draft.kind):
+            wanted = EVERYTHING
+        # One that is an input, of this transaction or of another that is under way, cannot pay for
+        # it: the version that it has now ends there.
+        named = (reference.object_id for reference in draft.references)
+        return await self.purse.take(
+            taken + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
+            wanted,
+            exclude={*inputs, *named, *self._busy},
+            withdrawals=withdrawals(draft.kind),
+            source=draft.source,
+        )
+
+    async def _priced(
+        self, draft: Draft, payment: Payment, budget: int | None
+    ) -> tuple[Payment, int]:
+        """What pays, and the gas budget. Raises `RefusedOnChainError` if it would fail."""
+        if not budget:
+            simulated = await self._rehearse(draft, payment)
+            simulated.raise_for_status()
+            budget = budget_for(simulated.cost, draft.epoch.gas_price)
+        if draft.withdrawn is not None:
+            payment = await self.purse.narrow(payment, draft.withdrawn + budget)
+        return payment, budget
+
+    async def _data(self, draft: Draft, payment: Payment, budget: int) -> TransactionData:
+        address, epoch = self._signer.address, draft.epoch
+        references = [coin.reference for coin in payment.coins]
+        expiration: Expiration = NoExpiration()
+        if payment.reserved:
+            chain = await self._chain_id()
+            # `unique` tells two transactions apart, so that the nonce of the validity need not.
+            expiration = ValidDuring(epoch.number, epoch.number + 1, None, None, chain, 0)
+            if draft.source is GasSource.ANY:
+                reservation = CoinReservation.of(address, SUI, payment.reserved, epoch.number)
+                references.append(reservation.reference(chain))
+        gas = GasData(tuple(references), address, epoch.gas_price, budget)
+        return TransactionData(draft.kind, address, gas, expiration)
+
+    async def _chain_id(self) -> Digest:
+        if self._chain is None:
+            known = self._connection.chain_id
+            self._chain = Digest.parse(known or await read_chain_id(self._connection))
+        return self._chain
+
+    # --- Sending
+
+    async def _send(
+        self,
+        draft: Draft,
+        payment: Payment,
+        budget: int,
+        sent: list[SentTransaction],
+        on_send: OnSend | None,
+    ) -> Executed:
+        data = await self._data(draft, payment, budget)
+        encoded, digest = data.encode(), data.digest()
+        references = owned_references(data)
+        for earlier in sent:
+            await require_excluded(self._connection, earlier, references)
+        signature = self._signer.sign(encoded)
+        consumed = frozenset(each for each in references if self._is_consumed(each, payment))
+        sent.append(SentTransaction(digest, consumed))
+        if on_send is not None:
+            on_send(SignedTransaction(encoded, signature, digest))
+        with in_doubt(digest):
+            try:
+                executed = await execute_transaction(self._connection, encoded, signature)
+            except (RefusedOnChainError, NotFoundError) as error:
+                reason = await self._reason(draft, payment, error)
+                executed = await self._executed_before(sent[-1], reason, error)
+        self._known.learn_effects(executed.effects)
+        return executed
+
+    def _is_consumed(self, reference: ObjectReference, payment: Payment) -> bool:
+        """Return whether a version ends with the transaction: immutable objects do not change."""
+        if any(coin.reference == reference for coin in payment.coins):
+            return True
+        known = reference.object_id in self._known
+        return known and isinstance(self._known[reference.object_id][0], AddressOwner)
+
+    async def _executed_before(
+        self, sent: SentTransaction, reason: Exception, refusal: NexusError
+    ) -> Executed:
+        """Return the transaction that was refused, if the network has executed it all the same.
+
+        An input may have another version because of this very transaction. Raises the reason, or
+        `node_unreachable` if the node lost an answer and the network may still execute it.
+        """
+        found = await look_up(self._connection, sent)
+        if found is not None:
+            return found
+        if "attempts" in refusal.details and not await is_superseded(self._connection, sent):
+            raise lost_answer(refusal) from refusal
+        if isinstance(reason, NexusError):
+            reason.details["digest"] = str(sent.digest)  # it was refused, as far as the node says
+        raise reason from refusal
+
+    async def _rehearse(self, draft: Draft, payment: Payment) -> Simulated:
+        try:
+            simulated = await self._simulate(draft, payment)
+        except (RefusedOnChainError, NotFoundError) as error:
+            raise await self._reason(draft, payment, error) from error
+        check_payment(draft, payment, simulated)
+        return simulated
+
+    async def _simulate(self, draft: Draft, payment: Payment) -> Simulated:
+        total = payment.total
+        budget = min(MAX_BUDGET_MIST, total - (draft.withdrawn or 0))
+        if draft.withdrawn is None:
+            budget = min(budget, total // 2)  # Move code may take the other half from the coin
+        data = await self._data(draft, payment, budget)
+        return await simulate_transaction(self._connection, data)
+
+    async def _reason(self, draft: Draft, payment: Payment, refusal: NexusError) -> Exception:
+        """The refusal, or that versions, the epoch or a balance are old, which are then known."""
+        references = [*draft.references, *(coin.reference for coin in payment.coins)]
+        epoch = await self.epoch.read_again()
+        is_old = epoch.gas_price != draft.epoch.gas_price
+        if payment.reserved:
+            await self.purse.read_balance_again()
+            is_old = is_old or epoch != draft.epoch or self.purse.is_overdrawn
+        if await self._any_stale(references) or is_old:
+            # Of other coins no more is known: who merged ten coins has made nine of them old.
+            await self.purse.forget_all()
+            return OutdatedError(refusal)
+        return refusal
+
+    async def _any_stale(self, references: Collection[ObjectReference]) -> bool:
+        self._known.forget(reference.object_id for reference in references)
+        ids = [reference.object_id for reference in references]
+        found = await read_objects(self._connection, ids)
+        stale = False
+        for reference, value in zip(references, found, strict=True):
+            if value is not None:
+                self._known.learn_object(value)
+            stale = stale or value is None or value.reference() != reference
+        return stale
+
+    # --- Owned objects in use
+
+    @asynccontextmanager
+    async def reserved(self, object_ids: frozenset[Address]) -> AsyncIterator[None]:
+        """Keep objects out of other transactions, also as gas."""
+        async with self._released:
+            await self._released.wait_for(lambda: self._busy.isdisjoint(object_ids))
+            self._busy |= object_ids
+        try:
+            yield
+        finally:
+            async with self._released:
+                self._busy -= object_ids
+                self._released.notify_all()

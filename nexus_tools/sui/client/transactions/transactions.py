@@ -1,0 +1,224 @@
+"""Transactions at the node: executing, simulating and looking them up, and what became of them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from nexus_tools.sui.client.connection.connection import Connection, mask
+from nexus_tools.sui.client.transactions.execution_failure import (
+    parse_clever_error,
+    raise_for_status,
+)
+from nexus_tools.sui.errors import NotFoundError
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.effects import (
+    TRANSACTION_EFFECTS,
+    GasCostSummary,
+    IdOperation,
+    ObjectWrite,
+    PackageWrite,
+    TransactionEffects,
+)
+from nexus_tools.sui.types.event import EVENTS, Event
+from nexus_tools.sui.types.object import Owner
+from nexus_tools.sui.types.transaction import TransactionData
+from nexus_tools.sui.types.type_tag import StructTag, parse_struct_tag
+
+if TYPE_CHECKING:
+    from nexus_tools.sui.bytecode import CleverError
+
+_EXECUTED_FIELDS = (
+    "effects.bcs",
+    "effects.status",
+    "effects.changed_objects.object_id",
+    "effects.changed_objects.object_type",
+    "events.bcs",
+    "checkpoint",
+    "timestamp",
+)
+"""What is read of an executed transaction: `effects.bcs` has all but the types of objects,
+and what an abort with an `#[error]` means, which is in the status."""
+
+_SIMULATED_FIELDS = (
+    "transaction.effects.bcs",
+    "transaction.effects.status",
+    "transaction.events.bcs",
+    "command_outputs.return_values.value",
+)
+
+
+# --- What became of a transaction
+
+
+class CreatedObject(Struct, frozen=True):
+    """An object that a transaction created, as it was afterwards."""
+
+    object_id: Address
+    type: StructTag
+    owner: Owner
+
+
+class Executed(Struct, frozen=True):
+    """A transaction that the network executed.
+
+    `checkpoint` and `timestamp_ms` are None as long as no checkpoint contains it.
+    """
+
+    digest: Digest
+    effects: TransactionEffects
+    events: tuple[Event, ...]
+    checkpoint: int | None
+    timestamp_ms: int | None
+    types: dict[Address, StructTag]
+    clever_error: "CleverError | None" = None
+
+    @property
+    def cost(self) -> GasCostSummary:
+        """What it cost, in MIST."""
+        return self.effects.gas_used
+
+    def raise_for_status(self) -> None:
+        """Raises `RefusedOnChainError` if the transaction failed."""
+        raise_for_status(self.effects, self.clever_error, self.digest)
+
+    def created(self) -> Iterator[CreatedObject]:
+        """The objects that it created, packages left out."""
+        for object_id, change in self.effects.changed_objects:
+            new = change.operation is IdOperation.CREATED
+            if new and isinstance(change.output, ObjectWrite) and object_id in self.types:
+                yield CreatedObject(object_id, self.types[object_id], change.output.owner)
+
+    def created_of(self, module: str, name: str) -> tuple[Address, ...]:
+        """The ids of the created objects whose type is `module::name`, of whatever package."""
+        return tuple(
+            created.object_id
+            for created in self.created()
+            if (created.type.module, created.type.name) == (module, name)
+        )
+
+    def published(self) -> Address:
+        """The id of the package that it published. Raises `nothing_published`."""
+        for object_id, change in self.effects.changed_objects:
+            if isinstance(change.output, PackageWrite):
+                return object_id
+        raise NotFoundError("nothing_published", f"the transaction {self.digest} has no package")
+
+
+class SignedTransaction(Struct, frozen=True):
+    """The bytes of a transaction and its signature: sent again, they are executed once at most."""
+
+    transaction: bytes
+    signature: bytes
+    digest: Digest
+
+
+class Simulated(Struct, frozen=True):
+    """What a transaction would have done. `results` are BCS bytes by command and return value."""
+
+    effects: TransactionEffects
+    events: tuple[Event, ...]
+    results: tuple[tuple[bytes, ...], ...]
+    clever_error: "CleverError | None" = None
+
+    @property
+    def cost(self) -> GasCostSummary:
+        """What it would cost, in MIST."""
+        return self.effects.gas_used
+
+    def raise_for_status(self) -> None:
+        """Raises `RefusedOnChainError` if the transaction would fail."""
+        raise_for_status(self.effects, self.clever_error)
+
+
+# --- Asking the node
+
+
+async def execute_transaction(
+    connection: Connection, transaction: bytes, *signatures: bytes
+) -> Executed:
+    """Have a signed transaction executed, whether or not it then fails on chain.
+
+    Sent twice, the same bytes are executed once: the second answer is the first one again.
+    """
+    response = await connection.call(
+        "TransactionExecutionService/ExecuteTransaction",
+        transaction=_transaction(transaction),
+        signatures=[{"bcs": {"name": "UserSignature", "value": each}} for each in signatures],
+        read_mask=mask(*_EXECUTED_FIELDS),
+    )
+    return _parse_executed(response.transaction)
+
+
+async def simulate_transaction(
+    connection: Connection, data: TransactionData, *, checks: bool = True
+) -> Simulated:
+    """What a transaction would do. Without `checks`, any function is called with any arguments."""
+    response = await connection.call(
+        "TransactionExecutionService/SimulateTransaction",
+        transaction=_transaction(data.encode()),
+        read_mask=mask(*_SIMULATED_FIELDS),
+        checks="ENABLED" if checks else "DISABLED",
+        do_gas_selection=False,
+    )
+    return _parse_simulated(response)
+
+
+async def read_transaction(connection: Connection, digest: Digest) -> Executed | None:
+    """A transaction that was executed, or None if the node knows none with this digest."""
+    try:
+        response = await connection.call(
+            "LedgerService/GetTransaction",
+            digest=str(digest),
+            read_mask=mask(*_EXECUTED_FIELDS),
+        )
+    except NotFoundError:
+        return None
+    return _parse_executed(response.transaction)
+
+
+async def read_chain_id(connection: Connection) -> str:
+    """The digest of the first checkpoint, in base58: it tells networks apart."""
+    response = await connection.call("LedgerService/GetServiceInfo")
+    return str(response.chain_id)
+
+
+def _transaction(encoded: bytes) -> dict[str, Any]:
+    return {"bcs": {"name": "TransactionData", "value": encoded}}
+
+
+def _parse_executed(message: Any) -> Executed:
+    """Read an `ExecutedTransaction` with the fields `_EXECUTED_FIELDS`."""
+    effects = TRANSACTION_EFFECTS.decode(message.effects.bcs.value)
+    return Executed(
+        effects.transaction_digest,
+        effects,
+        _parse_events(message),
+        message.checkpoint if message.HasField("checkpoint") else None,
+        message.timestamp.ToMilliseconds() if message.HasField("timestamp") else None,
+        {
+            Address.parse(changed.object_id): parse_struct_tag(changed.object_type)
+            for changed in message.effects.changed_objects
+            if "::" in changed.object_type
+        },
+        parse_clever_error(message.effects),
+    )
+
+
+def _parse_simulated(response: Any) -> Simulated:
+    """Read a `SimulateTransactionResponse` with effects, events and return values as BCS."""
+    return Simulated(
+        TRANSACTION_EFFECTS.decode(response.transaction.effects.bcs.value),
+        _parse_events(response.transaction),
+        tuple(
+            tuple(value.value.value for value in output.return_values)
+            for output in response.command_outputs
+        ),
+        parse_clever_error(response.transaction.effects),
+    )
+
+
+def _parse_events(message: Any) -> tuple[Event, ...]:
+    encoded = message.events.bcs.value
+    return EVENTS.decode(encoded) if encoded else ()

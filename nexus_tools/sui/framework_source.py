@@ -1,0 +1,98 @@
+"""A framework of somebody else's: read from a node once, or from a folder of compiled modules.
+
+What was read from a node is kept by its digest under the user's cache directory, and by the node's
+URL which one it was: the node is not asked again.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from nexus_tools.sui.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.sui.localnet.framework import Release
+    from nexus_tools.sui.types.object import MovePackage
+
+
+async def find_release(source: str, cache: Path) -> "Release":
+    """The framework in a folder with `.mv` files, or of the node at a URL.
+
+    Raises `framework_source_invalid` for what is neither, `framework_incomplete`, and as
+    `SuiClient` does.
+    """
+    from nexus_tools.sui.localnet.framework import read_release  # noqa: PLC0415 - 20 ms
+
+    folder = Path(source)
+    if _is_folder(folder):
+        return read_release(folder)
+    if not source.startswith(("http://", "https://")):
+        raise UsageError(
+            "framework_source_invalid",
+            f"{source} is neither a folder nor the URL of a node",
+            hint="name a folder with .mv files, or a URL such as https://fullnode.mainnet.sui.io:443",
+        )
+    url = source.rstrip("/")
+    return _known_release(url, cache) or await _fetched_release(url, cache)
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir()
+
+
+def _known_release(url: str, cache: Path) -> "Release | None":
+    from nexus_tools.sui.localnet.framework import Release, read_release  # noqa: PLC0415
+
+    try:
+        digest = json.loads(_record(url, cache).read_text("utf-8"))["digest"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    folder = _folder(str(digest), cache)
+    if not folder.is_dir():
+        return None
+    release = Release(url, read_release(folder).packages)
+    return release if release.digest == digest else None
+
+
+async def _fetched_release(url: str, cache: Path) -> "Release":
+    from nexus_tools.sui.localnet.framework import (  # noqa: PLC0415
+        FRAMEWORK_NAMES,
+        Release,
+        packages_of,
+        write_release,
+    )
+
+    read = {address: await _read(url, address) for address in FRAMEWORK_NAMES}
+    modules = {address: dict(package.modules) for address, package in read.items()}
+    release = Release(url, packages_of(modules))
+    write_release(release, _folder(release.digest, cache))
+    _remember(url, release.digest, cache)
+    return release
+
+
+def _remember(url: str, digest: str, cache: Path) -> None:
+    record = _record(url, cache)
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_text(json.dumps({"url": url, "digest": digest}), "utf-8")
+
+
+async def _read(url: str, address: bytes) -> "MovePackage":
+    from nexus_tools.sui.client import SuiClient  # noqa: PLC0415
+    from nexus_tools.sui.network import Network  # noqa: PLC0415
+    from nexus_tools.sui.types.address import Address  # noqa: PLC0415
+    from nexus_tools.sui.types.object import MovePackage  # noqa: PLC0415
+
+    async with SuiClient(Network(url, url)) as client:
+        value = await client.object(Address(address))
+    if value is None or not isinstance(value.data, MovePackage):
+        raise NotFoundError("package_unknown", f"{url} has no package 0x{address[-1]:x}")
+    return value.data
+
+
+def _folder(digest: str, cache: Path) -> Path:
+    return cache / "frameworks" / digest
+
+
+def _record(url: str, cache: Path) -> Path:
+    return cache / "frameworks" / f"{quote(url, safe='')}.json"

@@ -1,0 +1,141 @@
+"""Keys that a passphrase opens: in a file of their own beside the keystore.
+
+The Sui CLI refuses a whole keystore for one entry that it cannot decode (its `keystore.rs`): no
+entry of its file can be encrypted. Each key is encrypted by itself, with AES-256-GCM under a key
+that scrypt (RFC 7914) makes of the passphrase; the public half, which stands beside it in the file,
+is authenticated with it.
+"""
+
+import secrets
+import unicodedata
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from nexus_tools.sui.errors import NotAllowedError, UsageError, ValidationError
+from nexus_tools.sui.keystore.keys import KeyPair
+from nexus_tools.sui.signature import SignatureScheme, key_address
+from nexus_tools.sui.signature.scheme import PUBLIC_KEY_LENGTHS
+from nexus_tools.sui.types.address import Address
+
+COST = 2**17
+"""Scrypt's N: with r = 8, 128 MiB and some tenths of a second for each guess."""
+
+_MAX_COST = 2**20
+_BLOCK_SIZE, _PARALLEL = 8, 1
+_KEY_LENGTH, _SALT_LENGTH, _NONCE_LENGTH = 32, 16, 12
+
+
+class EncryptedKey(Struct, frozen=True):
+    """A key pair whose secret half is encrypted; bytes are base64, as JSON has them."""
+
+    alias: str
+    public_key_base64: str
+    """The flag of the scheme and the public key, as the Sui CLI writes them beside an alias."""
+
+    scrypt_cost: int
+    salt_base64: str
+    nonce_base64: str
+    secret_base64: str
+
+    @classmethod
+    def encrypt(cls, key: KeyPair, alias: str, passphrase: str) -> "EncryptedKey":
+        """Encrypt a key. Raises `passphrase_empty`."""
+        from cryptography.hazmat.primitives.ciphers.aead import (  # noqa: PLC0415 - when it is used
+            AESGCM,
+        )
+
+        if not passphrase:
+            message = "an empty passphrase protects nothing"
+            raise UsageError("passphrase_empty", message, hint="choose several words")
+        public = _base64(bytes([key.scheme]) + key.public_key)
+        salt, nonce = secrets.token_bytes(_SALT_LENGTH), secrets.token_bytes(_NONCE_LENGTH)
+        cipher = AESGCM(_derived(passphrase, salt, COST))
+        secret = cipher.encrypt(nonce, key.secret, _beside(public, COST))
+        return cls(alias, public, COST, _base64(salt), _base64(nonce), _base64(secret))
+
+    def decrypt(self, passphrase: str) -> KeyPair:
+        """The key. Raises `passphrase_wrong`."""
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - when it is used
+        from cryptography.hazmat.primitives.ciphers.aead import (  # noqa: PLC0415 - as above
+            AESGCM,
+        )
+
+        derived = _derived(passphrase, b64decode(self.salt_base64), self.scrypt_cost)
+        beside = _beside(self.public_key_base64, self.scrypt_cost)
+        try:
+            secret = AESGCM(derived).decrypt(
+                b64decode(self.nonce_base64), b64decode(self.secret_base64), beside
+            )
+        except InvalidTag:
+            raise NotAllowedError(
+                "passphrase_wrong",
+                f"the passphrase does not open the key {self.alias}",
+                hint="mind capitals and the layout of the keyboard; nobody can reset it",
+            ) from None
+        return KeyPair.from_secret(self.scheme, secret)
+
+    @property
+    def scheme(self) -> SignatureScheme:
+        """How the key signs."""
+        return SignatureScheme(self._public[0])
+
+    @property
+    def public_key(self) -> bytes:
+        """The public key, without the flag of its scheme."""
+        return self._public[1:]
+
+    @property
+    def address(self) -> Address:
+        """The key's address."""
+        return key_address(self.scheme, self.public_key)
+
+    @property
+    def _public(self) -> bytes:
+        return b64decode(self.public_key_base64)
+
+
+def read_encrypted(value: Any) -> EncryptedKey:
+    """Read an entry of a file of encrypted keys. Raises `key_invalid`."""
+    try:
+        key = msgspec.convert(value, EncryptedKey, strict=True)
+        _check(key)
+    except (ValueError, KeyError, IndexError, msgspec.MsgspecError) as error:
+        raise ValidationError("key_invalid", f"it is not an encrypted key: {error}") from None
+    return key
+
+
+def _check(key: EncryptedKey) -> None:
+    """Raise `ValueError` or `KeyError` for what is no key of ours."""
+    cost = key.scrypt_cost
+    # What asks for all memory would end the process.
+    if not 2 <= cost <= _MAX_COST or cost & (cost - 1):
+        raise ValueError(f"the cost {cost} is out of bounds")
+    for text in (key.salt_base64, key.nonce_base64, key.secret_base64):
+        b64decode(text, validate=True)
+    if len(key.public_key) != PUBLIC_KEY_LENGTHS[key.scheme]:
+        raise ValueError(f"the public key of {key.alias[:80]} has another length")
+
+
+def write_encrypted(keys: Sequence[EncryptedKey], others: Sequence[Any] = ()) -> str:
+    """Return the text of a file with these keys, and with other entries as they are."""
+    return msgspec.json.format(msgspec.json.encode([*keys, *others])).decode() + "\n"
+
+
+def _derived(passphrase: str, salt: bytes, cost: int) -> bytes:
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt  # noqa: PLC0415 - when it is used
+
+    kdf = Scrypt(salt=salt, length=_KEY_LENGTH, n=cost, r=_BLOCK_SIZE, p=_PARALLEL)
+    # The same letters come in different forms from different keyboards.
+    return kdf.derive(unicodedata.normalize("NFC", passphrase).encode())
+
+
+def _beside(public: str, cost: int) -> bytes:
+    return f"nexus-tools key {public} scrypt {cost}".encode()
+
+
+def _base64(data: bytes) -> str:
+    return b64encode(data).decode()

@@ -1,0 +1,199 @@
+"""Keys that sign transactions, and the forms in which people keep them.
+
+Sources: SLIP-0010 and BIP-39 for mnemonics, `sui-types/src/crypto.rs` for the keystore's
+`flag || secret`, SIP-15 for `suiprivkey…`. The arithmetic is that of pysui's `pysui_fastcrypto`.
+"""
+
+import re
+import secrets
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from msgspec import Struct
+
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.signature import (
+    TRANSACTION_INTENT,
+    MultiSig,
+    MultiSigPublicKey,
+    SignatureScheme,
+    key_address,
+)
+from nexus_tools.sui.types.address import Address
+
+SECRET_LENGTH = 32
+_BECH32_PREFIX = "suiprivkey"
+_HEXADECIMAL = re.compile(r"(0[xX])?[0-9a-fA-F]{64,66}|0[xX][0-9a-fA-F]*")
+
+# BIP-32 paths of the first key of each scheme: Sui reserves the purposes 44, 54 and 74 for them.
+_DERIVATION_PATHS = {
+    SignatureScheme.ED25519: "m/44'/784'/0'/0'/0'",
+    SignatureScheme.SECP256K1: "m/54'/784'/0'/0/0",
+    SignatureScheme.SECP256R1: "m/74'/784'/0'/0/0",
+}
+
+
+class Signer(Protocol):
+    """Whoever signs for an address: a key in memory, a hardware wallet, a service."""
+
+    @property
+    def address(self) -> Address:
+        """The address that is signed for."""
+
+    def sign(self, transaction: bytes) -> bytes:
+        """The serialized signature (flag, signature, public key) of a `TransactionData`'s bytes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyPair:
+    """A secret key of one of the schemes `ED25519`, `SECP256K1` and `SECP256R1`."""
+
+    scheme: SignatureScheme
+    secret: bytes = field(repr=False)
+    public_key: bytes
+
+    @classmethod
+    def new(cls) -> "KeyPair":
+        """A new key of the scheme Ed25519, which is kept nowhere."""
+        return cls.from_secret(SignatureScheme.ED25519, secrets.token_bytes(SECRET_LENGTH))
+
+    @classmethod
+    def from_secret(cls, scheme: SignatureScheme, secret: bytes) -> "KeyPair":
+        """The key with these 32 secret bytes. Raises `key_invalid`."""
+        if scheme not in _DERIVATION_PATHS or len(secret) != SECRET_LENGTH:
+            raise _bad_key("a key is a scheme's flag and 32 bytes")
+        import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+
+        entry = b64encode(bytes([scheme]) + secret).decode()
+        try:
+            _, public_key, _ = pysui_fastcrypto.keys_from_keystring(entry)
+        except ValueError:
+            raise _bad_key(f"the bytes are no secret of the scheme {scheme.name}") from None
+        return cls(scheme, secret, bytes(public_key))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "KeyPair":
+        """Read a flag and the secret. Raises `key_invalid`."""
+        if not data or data[0] not in SignatureScheme._value2member_map_:
+            raise _bad_key("it does not begin with the flag of a signature scheme")
+        return cls.from_secret(SignatureScheme(data[0]), data[1:])
+
+    @classmethod
+    def from_keystore(cls, entry: str) -> "KeyPair":
+        """Read an entry of a Sui keystore: base64 of flag and secret. Raises `key_invalid`."""
+        try:
+            data = b64decode(entry, validate=True)
+        except (Base64Error, ValueError, TypeError):
+            raise _bad_key("it is not base64") from None
+        return cls.from_bytes(data)
+
+    @classmethod
+    def from_bech32(cls, text: str) -> "KeyPair":
+        """Read `suiprivkey1…`. Raises `key_invalid`."""
+        import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+
+        try:
+            flag, _, secret = pysui_fastcrypto.decode_bech32(text, _BECH32_PREFIX)
+        except ValueError:
+            raise _bad_key("it is not a suiprivkey: a character is wrong or missing") from None
+        return cls.from_bytes(bytes([flag]) + bytes(secret))
+
+    @classmethod
+    def from_mnemonic(
+        cls, words: str, scheme: SignatureScheme = SignatureScheme.ED25519
+    ) -> "KeyPair":
+        """The first key of a mnemonic, as Sui wallets derive it. Raises `key_invalid`."""
+        import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+
+        if scheme not in _DERIVATION_PATHS:
+            raise _bad_key(f"no key of the scheme {scheme.name} is derived from a mnemonic")
+        phrase = " ".join(words.lower().split())
+        try:
+            _, secret = pysui_fastcrypto.keys_from_mnemonics(
+                scheme, _DERIVATION_PATHS[scheme], phrase
+            )
+        except ValueError:
+            raise _bad_key("the words are no BIP-39 mnemonic: check their spelling") from None
+        return cls.from_secret(scheme, bytes(secret))
+
+    @classmethod
+    def parse(cls, text: str) -> "KeyPair":
+        """Read a `suiprivkey…`, the words of a mnemonic (ED25519) or a keystore's entry.
+
+        Raises `key_invalid`, without a word of the text.
+        """
+        text = text.strip()
+        if text.startswith(_BECH32_PREFIX):
+            return cls.from_bech32(text)
+        if _HEXADECIMAL.fullmatch(text):
+            raise _bad_key(
+                "it is hexadecimal, and does not say of which scheme it is;"
+                " `sui keytool convert` makes a suiprivkey… of an Ed25519 key"
+            )
+        return cls.from_mnemonic(text) if " " in text else cls.from_keystore(text)
+
+    @property
+    def address(self) -> Address:
+        """The key's address."""
+        return key_address(self.scheme, self.public_key)
+
+    def sign(self, transaction: bytes) -> bytes:
+        """The serialized signature of the BCS bytes of a `TransactionData`."""
+        import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+
+        encoded = b64encode(transaction).decode()
+        return bytes(
+            pysui_fastcrypto.sign_digest(self.scheme, self.secret, encoded, TRANSACTION_INTENT)
+        )
+
+    def to_keystore(self) -> str:
+        """The entry of a Sui keystore. It is a secret."""
+        return b64encode(bytes([self.scheme]) + self.secret).decode()
+
+    def to_bech32(self) -> str:
+        """The text `suiprivkey…`. It is a secret."""
+        import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+
+        data = bytes([self.scheme]) + self.secret
+        return str(pysui_fastcrypto.encode_bech32(data, _BECH32_PREFIX))
+
+
+class MultiSigSigner(Struct, frozen=True):
+    """Signs for a multisig's address, which several keys share, with the members at hand.
+
+    committee = MultiSigPublicKey.of((MultiSigMember(key.scheme, key.public_key), ...), threshold)
+    signer = MultiSigSigner(committee, (key, ...))
+    """
+
+    public_key: MultiSigPublicKey
+    members: tuple[Signer, ...]
+
+    @property
+    def address(self) -> Address:
+        """The address of all members together."""
+        return self.public_key.address()
+
+    def sign(self, transaction: bytes) -> bytes:
+        """The serialized signature of the BCS bytes of a `TransactionData`.
+
+        Raises `multisig_not_enough` if the members at hand weigh less than the threshold.
+        """
+        signatures = [member.sign(transaction) for member in self.members]
+        return MultiSig.combine(self.public_key, signatures).encode()
+
+
+def new_mnemonic() -> str:
+    """Twelve words that a key is derived from. They are a secret."""
+    import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+
+    return str(pysui_fastcrypto.generate_mnemonic_phrase("12"))
+
+
+def _bad_key(reason: str) -> ValidationError:
+    return ValidationError(
+        "key_invalid",
+        f"the key cannot be read: {reason}",
+        hint="give a suiprivkey…, an entry of a Sui keystore, or a mnemonic",
+    )

@@ -1,0 +1,398 @@
+"""A wallet: keys in a file that the Sui command line reads and writes, too.
+
+The keystore is a JSON list of base64 entries, the file of aliases beside it a JSON list of
+`{"alias", "public_key_base64"}` (`sui-keys/src/keystore.rs`). A third file holds the active
+address, a fourth the keys that a passphrase opens, which the Sui command line does not know. All
+have mode 0600 and are replaced at once, never written in place.
+
+The Sui command line replaces the suffix of a keystore's name to name the file of aliases. The name
+of a keystore has to end in `.keystore`: then no two keystores share such a file, and none is one.
+"""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from nexus_tools.sui.errors import NotFoundError, UsageError, ValidationError
+from nexus_tools.sui.keystore.encrypted_keys import EncryptedKey, read_encrypted, write_encrypted
+from nexus_tools.sui.keystore.keys import KeyPair, new_mnemonic
+from nexus_tools.sui.signature import SignatureScheme
+from nexus_tools.sui.support.private_file import is_exposed, locked, read_private, write_private
+from nexus_tools.sui.support.suggestions import suggestion
+from nexus_tools.sui.types.address import Address
+
+Key = TypeVar("Key")
+
+_HOW_TO_MEND = "correct or remove the entry; the other keys of the file work"
+_SUFFIX = ".keystore"
+_ACTIVE, _ALIASES, _ENCRYPTED = _COMPANIONS = (".active", ".aliases", ".encrypted")
+_ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+class Account(Struct, frozen=True):
+    """An address of a wallet."""
+
+    address: Address
+    alias: str
+    scheme: SignatureScheme
+    active: bool
+    encrypted: bool = False
+
+    def is_named(self, which: str | Address) -> bool:
+        """Whether this is its alias or its address."""
+        return which in (self.alias, self.address, str(self.address), self.address.short())
+
+
+class Wallet:
+    """The keys of one keystore file; a missing file is a wallet without keys.
+
+    `passphrase` is asked for that of a key, by its alias, when an encrypted one is to sign. A
+    `foreign` keystore belongs to another program and may have any name: it is only read.
+
+    Raises `keystore_name_invalid` or `wallet_invalid`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        passphrase: Callable[[str], str] | None = None,
+        *,
+        foreign: bool = False,
+    ) -> None:
+        self._path = path.resolve()  # two links to a keystore share its lock and companions
+        if not foreign:
+            _check_name(self._path)
+        self._passphrase = passphrase or _no_passphrase
+        self._keys: dict[Address, KeyPair | EncryptedKey] = {}
+        self._aliases: dict[Address, str] = {}
+        self._active: Address | None = None
+        self._others: list[Any] = []
+        self._encrypted_others: list[Any] = []
+        self._unreadable: tuple[ValidationError, ...] = ()
+        self._load()
+
+    def __repr__(self) -> str:
+        return f"Wallet({str(self._path)!r}, {len(self._keys)} keys)"
+
+    @property
+    def path(self) -> Path:
+        """The keystore file."""
+        return self._path
+
+    def place(self, account: Account) -> Path:
+        """The file that has the key of an account."""
+        return self._beside(_ENCRYPTED) if account.encrypted else self._path
+
+    @property
+    def exposed(self) -> bool:
+        """Whether others than the owner of the file may read the keys."""
+        return is_exposed(self._path)
+
+    # --- Reading
+
+    @property
+    def unreadable(self) -> tuple[ValidationError, ...]:
+        """An error for each entry that cannot be read. Entries are kept as they are."""
+        return self._unreadable
+
+    def accounts(self) -> tuple[Account, ...]:
+        """All accounts, in the order of the keystore."""
+        return tuple(
+            Account(
+                address,
+                self._aliases[address],
+                key.scheme,
+                active=address == self._active,
+                encrypted=isinstance(key, EncryptedKey),
+            )
+            for address, key in self._keys.items()
+        )
+
+    def account(self, which: str | Address | None = None) -> Account:
+        """The account with this alias or address; the active one, if none is named.
+
+        Raises `account_unknown` or `wallet_empty`.
+        """
+        address = self._find(which)
+        return next(account for account in self.accounts() if account.address == address)
+
+    def signer(self, which: str | Address | None = None) -> KeyPair:
+        """The key of an account.
+
+        Raises as `account` does; for an encrypted key `passphrase_missing` or `passphrase_wrong`.
+        """
+        key = self._keys[self._find(which)]
+        return key if isinstance(key, KeyPair) else key.decrypt(self._passphrase(key.alias))
+
+    def export(self, which: str | Address | None = None) -> str:
+        """The key of an account as `suiprivkey…`: a secret, to be shown once and nowhere kept."""
+        return self.signer(which).to_bech32()
+
+    def _find(self, which: str | Address | None) -> Address:
+        if which is None:
+            if self._active is None or not (self._keys or self._unreadable):
+                raise NotFoundError(
+                    "wallet_empty",
+                    f"the wallet {self._path} has no key",
+                    hint="make one with `nexus-tools wallet new`, or import one",
+                )
+            if self._active not in self._keys:
+                raise NotFoundError(
+                    "account_unknown",
+                    f"the active key {self._active} of {self._path} is not among those that can be"
+                    " read",
+                    hint="correct its entry, or choose another with `nexus-tools wallet use`",
+                )
+            return self._active
+        for account in self.accounts():
+            if account.is_named(which):
+                return account.address
+        raise NotFoundError(
+            "account_unknown",
+            f"the wallet {self._path} has no account {which!s:.80}",
+            hint=suggestion(
+                str(which),
+                self._aliases.values(),
+                otherwise="`nexus-tools wallet list` shows what there is",
+            ),
+        )
+
+    # --- Changing
+
+    def new(
+        self,
+        alias: str | None = None,
+        scheme: SignatureScheme = SignatureScheme.ED25519,
+        *,
+        passphrase: str | None = None,
+    ) -> tuple[Account, str]:
+        """Make a key; returns its account and the mnemonic, which is kept nowhere.
+
+        Raises as `add` does.
+        """
+        mnemonic = new_mnemonic()
+        key = KeyPair.from_mnemonic(mnemonic, scheme)
+        return self.add(key, alias, passphrase=passphrase), mnemonic
+
+    def add(
+        self, key: KeyPair, alias: str | None = None, *, passphrase: str | None = None
+    ) -> Account:
+        """Keep a key; the first one becomes active.
+
+        With a passphrase it is kept encrypted. Raises `alias_invalid`, `alias_taken`,
+        `passphrase_empty`, `key_known` for a key that has another alias already, and
+        `key_unencrypted` for a key that is not encrypted already.
+        """
+        with self._changing():
+            address = key.address
+            if address not in self._keys:
+                alias = self.check_alias(alias) if alias else self._free_alias()
+                self._aliases[address] = alias
+                self._keys[address] = (
+                    key if passphrase is None else EncryptedKey.encrypt(key, alias, passphrase)
+                )
+            elif alias is not None and alias != self._aliases[address]:
+                raise UsageError(
+                    "key_known",
+                    f"the key is in {self._path} already, with the alias {self._aliases[address]}",
+                    hint=f"`nexus-tools wallet rename {self._aliases[address]} {alias}` changes it",
+                )
+            elif passphrase is not None and isinstance(self._keys[address], KeyPair):
+                raise UsageError(
+                    "key_unencrypted",
+                    f"the key {self._aliases[address]} is in {self._path} already, unencrypted",
+                    hint="`nexus-tools wallet remove` it there, and import it again",
+                )
+            if self._active is None or (len(self._keys) == 1 and not self._unreadable):
+                self._active = address
+        return self.account(address)
+
+    def use(self, which: str | Address) -> Account:
+        """Make an account the active one. Raises `account_unknown`."""
+        with self._changing():
+            self._active = self._find(which)
+        return self.account()
+
+    def rename(self, which: str | Address, alias: str) -> Account:
+        """Give an account another alias. Raises `account_unknown` or `alias_invalid`."""
+        with self._changing():
+            address = self._find(which)
+            self._aliases[address] = self.check_alias(alias)
+        return self.account(address)
+
+    def remove(self, which: str | Address) -> None:
+        """Forget a key for good. Raises `account_unknown`."""
+        with self._changing():
+            address = self._find(which)
+            del self._keys[address], self._aliases[address]
+            if self._active == address:
+                self._active = next(iter(self._keys), None)
+
+    def check_alias(self, alias: str) -> str:
+        """The alias, if a key could have it. Raises `alias_invalid` or `alias_taken`."""
+        if not _ALIAS.fullmatch(alias):
+            raise ValidationError(
+                "alias_invalid",
+                f"{alias[:80]!r} is not an alias",
+                hint="an alias is a letter and at most 63 letters, digits, hyphens, underscores",
+            )
+        for address, taken in self._aliases.items():
+            if taken == alias:
+                raise UsageError(
+                    "alias_taken",
+                    f"the alias {alias} belongs to your key {address}",
+                    hint="if you need this key, you already have it: continue. Otherwise choose"
+                    " another alias; `nexus-tools wallet list` shows those that are taken",
+                )
+        return alias
+
+    def _free_alias(self) -> str:
+        taken = set(self._aliases.values())
+        number = len(taken) + 1
+        while f"account-{number}" in taken:
+            number += 1
+        return f"account-{number}"
+
+    # --- Files
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Change what is on disk now, not what was there when the wallet was opened."""
+        with locked(self._path):
+            self._load()
+            yield
+            self._save()
+
+    def _load(self) -> None:
+        place = self._beside(_ENCRYPTED)
+        keys, self._others, unreadable = read_entries(
+            _read_json(self._path), KeyPair.from_keystore, self._path
+        )
+        encrypted, self._encrypted_others, more = read_entries(
+            _read_json(place), read_encrypted, place
+        )
+        self._unreadable = (*unreadable, *more)
+        self._keys = {key.address: key for key in keys}
+        self._keys |= {each.address: each for each in encrypted if each.address not in self._keys}
+        named = _aliases(_read_json(self._beside(_ALIASES)))
+        self._aliases = {}
+        for address, key in self._keys.items():
+            alias = key.alias if isinstance(key, EncryptedKey) else named.get(_public_key_text(key))
+            self._aliases[address] = alias or self._free_alias()
+        self._active = self._load_active()
+
+    def _load_active(self) -> Address | None:
+        """Return the recorded address, which need not be that of a key; else the first key's."""
+        place = self._beside(_ACTIVE)
+        text = read_private(place).strip()
+        if not text:
+            return next(iter(self._keys), None)
+        try:
+            return Address.parse(text)
+        except ValidationError:
+            raise ValidationError(
+                "wallet_invalid",
+                f"{place} is not a file with an address",
+                hint="delete it, and choose the active key with `nexus-tools wallet use`",
+            ) from None
+
+    def _save(self) -> None:
+        plain = {place: key for place, key in self._keys.items() if isinstance(key, KeyPair)}
+        entries = [key.to_keystore() for key in plain.values()]
+        aliases = [
+            {"alias": self._aliases[address], "public_key_base64": _public_key_text(key)}
+            for address, key in plain.items()
+        ]
+        encrypted = [
+            replace(key, alias=self._aliases[address])
+            for address, key in self._keys.items()
+            if isinstance(key, EncryptedKey)
+        ]
+        if encrypted or self._beside(_ENCRYPTED).exists():
+            text = write_encrypted(encrypted, self._encrypted_others)
+            write_private(self._beside(_ENCRYPTED), text)
+        entries += self._others
+        write_private(self._path, json.dumps(entries, indent=2) + "\n")
+        write_private(self._beside(_ALIASES), json.dumps(aliases, indent=2) + "\n")
+        write_private(self._beside(_ACTIVE), f"{self._active or ''}\n")
+
+    def _beside(self, suffix: str) -> Path:
+        return self._path.with_suffix(suffix)
+
+
+def _check_name(path: Path) -> None:
+    """Raise `keystore_name_invalid` for a file whose companions could be another keystore's."""
+    if path.suffix == _SUFFIX:
+        return
+    hint = f"rename the file to {path.name}{_SUFFIX}, and use that name"
+    if path.suffix in _COMPANIONS:
+        hint = f"use the name of its keystore, {path.with_suffix(_SUFFIX).name}"
+    raise UsageError(
+        "keystore_name_invalid",
+        f"{str(path)!r} is not a valid keystore: the name must end in {_SUFFIX}",
+        hint=hint,
+    )
+
+
+def _public_key_text(key: KeyPair) -> str:
+    return b64encode(bytes([key.scheme]) + key.public_key).decode()
+
+
+def _read_json(path: Path) -> list[Any]:
+    text = read_private(path)
+    try:
+        value = json.loads(text) if text.strip() else []
+    except ValueError:
+        raise _broken(path) from None
+    if not isinstance(value, list):
+        raise _broken(path)
+    return value
+
+
+def read_entries(
+    values: Sequence[Any], read: Callable[[Any], Key], path: Path
+) -> tuple[list[Key], list[Any], list[ValidationError]]:
+    """Read the entries of a file with keys: keys, the other entries, and an error for each."""
+    keys: list[Key] = []
+    others: list[Any] = []
+    errors: list[ValidationError] = []
+    for number, value in enumerate(values, 1):
+        try:
+            keys.append(read(value))
+        except ValidationError as error:
+            others.append(value)
+            message = f"{path}: entry {number}: {error.message}"
+            errors.append(ValidationError("key_invalid", message, hint=_HOW_TO_MEND))
+    return keys, others, errors
+
+
+def _aliases(values: list[Any]) -> dict[str, str]:
+    """Aliases by public key; what cannot be read is left out, since no key is lost by that."""
+    return {
+        str(value["public_key_base64"]): str(value["alias"])
+        for value in values
+        if isinstance(value, dict) and {"alias", "public_key_base64"} <= value.keys()
+    }
+
+
+def _broken(path: Path) -> ValidationError:
+    return ValidationError(
+        "wallet_invalid",
+        f"{path} is not a file with keys: expected a JSON list",
+        hint="name another file, or repair this one from a copy",
+    )
+
+
+def _no_passphrase(alias: str) -> str:
+    raise UsageError(
+        "passphrase_missing",
+        f"no passphrase for the encrypted key {alias}",
+        hint="Pass a function as `passphrase` that returns the passphrase of a key.",
+    )

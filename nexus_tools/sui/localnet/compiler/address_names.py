@@ -1,0 +1,73 @@
+"""Names of addresses that mean one package in each source, but two in a graph of packages.
+
+Sui's compiler takes the names of addresses per package; the build of it that we drive joins those
+of all packages. So packages that share a name get distinct names before it sees them.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from itertools import count
+from typing import TypeVar
+
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.move_source import Token, tokens_of
+
+Key = TypeVar("Key")
+
+
+def distinct_names(names: Mapping[Key, str], taken: Collection[str]) -> dict[Key, str]:
+    """Return a name of its own, none of `taken`, for each package that shares its name."""
+    shared = {name for name, owners in Counter(names.values()).items() if owners > 1}
+    free = {
+        name: (each for n in count(1) if (each := f"{name}_{n}") not in taken) for name in shared
+    }
+    return {key: next(free[name]) for key, name in names.items() if name in shared}
+
+
+def rename_addresses(source: str, names: Mapping[str, str], location: str) -> str:
+    """Return a Move source in which the named addresses have other names: old -> new.
+
+    Other files stay as they are.
+
+    Raises `ValidationError` (`address_name_ambiguous`) if the source imports a member by one of
+    the names, because then `name::` can mean the member, too. Errors call the source `location`.
+    """
+    if not names or not location.endswith(".move"):
+        return source
+    tokens = tokens_of(source)
+    _check_imports(tokens, names, location)
+    parts, position = [], 0
+    for i, token in enumerate(tokens):
+        if (name := _renamed(tokens, i, names)) is not None:
+            parts += [source[position : token.start], name]
+            position = token.end
+    return "".join([*parts, source[position:]])
+
+
+def _renamed(tokens: list[Token], i: int, names: Mapping[str, str]) -> str | None:
+    """Return the new text of a token that names an address, or None."""
+    text = tokens[i].text
+    if text.startswith("@"):
+        return f"@{names[text[1:]]}" if text[1:] in names else None
+    is_first = i == 0 or tokens[i - 1].text != "::"
+    leads_on = i + 1 < len(tokens) and tokens[i + 1].text == "::"
+    return names.get(text) if is_first and leads_on else None
+
+
+def _check_imports(tokens: list[Token], names: Mapping[str, str], location: str) -> None:
+    is_import = False
+    for i, token in enumerate(tokens):
+        if token.text in ("use", ";"):
+            is_import = token.text == "use"
+        elif is_import and token.text in names and not _leads_a_path(tokens, i):
+            raise ValidationError(
+                "address_name_ambiguous",
+                f"{location} imports a member named {token.text!r}, and two packages in the graph"
+                f" call their addresses {token.text!r}",
+                hint=f"import the member by another name: as other_{token.text}",
+            )
+
+
+def _leads_a_path(tokens: list[Token], i: int) -> bool:
+    is_renamed = i + 1 < len(tokens) and tokens[i + 1].text == "as"
+    return is_renamed or _renamed(tokens, i, {tokens[i].text: ""}) is not None

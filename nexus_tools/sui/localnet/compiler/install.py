@@ -1,0 +1,92 @@
+"""The compiler that is used, and how to get it.
+
+It is the Sui Move compiler as WebAssembly, in the npm package `@zktx.io/sui-move-builder` (MIT).
+Only its WASM file is used, and only if it is the one that is pinned here.
+"""
+
+import hashlib
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+
+from nexus_tools.sui.errors import NotFoundError, UnreachableError, ValidationError
+
+NPM_PACKAGE = "@zktx.io/sui-move-builder"
+NPM_VERSION = "0.5.1"
+COMPILER_VERSION = "1.71.1"
+WASM_PATH = "full/sui_move_wasm_bg.wasm"
+WASM_SHA256 = "1cbe53f471504b64986fb328e7c487878cf2ccff8dd44c0bf17e9c1ee8654543"
+
+_NPM_TIMEOUT_S = 120
+
+
+def install_builder(folder: Path) -> Path:
+    """Fetch the compiler into `folder`, unless it is there, and return its `dist` folder.
+
+    Runs `npm pack`, which executes no script of the package. Raises `NotFoundError` without npm,
+    `UnreachableError` if npm cannot fetch the package, `ValidationError` if it is another one.
+    """
+    dist = folder / "dist"
+    if not (dist / WASM_PATH).is_file():
+        with tempfile.TemporaryDirectory() as scratch:
+            _extract(_pack(Path(scratch)), folder)
+    verified_wasm(dist)
+    return dist
+
+
+def verified_wasm(dist: Path) -> Path:
+    """The compiler's WASM file. Raises `NotFoundError`, or `ValidationError` for another file."""
+    path = dist / WASM_PATH
+    if not path.is_file():
+        raise NotFoundError(
+            "compiler_not_found",
+            f"the Move compiler is not at {path}",
+            hint="scripts/move build fetches it with npm",
+        )
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != WASM_SHA256:
+        raise ValidationError(
+            "compiler_mismatch",
+            f"{path} has the SHA-256 {digest} instead of {WASM_SHA256}",
+            hint=f"delete it, and fetch {NPM_PACKAGE}@{NPM_VERSION} again",
+        )
+    return path
+
+
+def _pack(scratch: Path) -> Path:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise NotFoundError(
+            "npm_not_found", "the Move compiler comes with npm", hint="install Node.js"
+        )
+    command = [npm, "pack", f"{NPM_PACKAGE}@{NPM_VERSION}", "--silent", "--ignore-scripts"]
+    try:
+        subprocess.run(  # noqa: S603 - a fixed command
+            command, cwd=scratch, check=True, capture_output=True, text=True, timeout=_NPM_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _unreachable(f"npm did not end within {_NPM_TIMEOUT_S} s") from error
+    except subprocess.CalledProcessError as error:
+        raise _unreachable(error.stderr.strip() or f"npm ended with {error.returncode}") from error
+    return next(scratch.glob("*.tgz"))
+
+
+def _unreachable(reason: str) -> UnreachableError:
+    return UnreachableError(
+        "npm_failed",
+        f"npm cannot fetch {NPM_PACKAGE}@{NPM_VERSION}: {reason}",
+        hint="check the network and the npm registry",
+    )
+
+
+def _extract(archive: Path, folder: Path) -> None:
+    """Take the WASM file and the license out of the npm archive, and nothing else."""
+    with tarfile.open(archive) as package:
+        for name in (f"dist/{WASM_PATH}", "LICENSE"):
+            content = package.extractfile(f"package/{name}")
+            assert content is not None, "the npm package has no such file"
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.read())

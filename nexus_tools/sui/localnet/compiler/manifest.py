@@ -1,0 +1,211 @@
+"""The manifest of a Move package, as far as its dependencies and named addresses ask for it.
+
+Both formats are read: the one with `[addresses]` and `[dev-dependencies]`, and its successor, in
+which a package's name is its address. Source: "Move.toml" in Sui's documentation.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
+
+FRAMEWORK_FOLDERS = {
+    "move-stdlib": MOVE_STDLIB,
+    "sui-framework": SUI_FRAMEWORK,
+    "sui-system": SUI_SYSTEM,
+}
+"""The packages of the framework, by the folders that they have in its repository."""
+
+# What is said of a package to the compiler, besides its name.
+_SETTINGS = ("edition", "implicit-dependencies", "published-at")
+_OPEN = "_"
+_REPOSITORY = "https://github.com/MystenLabs/sui.git"
+_PACKAGES = "crates/sui-framework/packages"
+_TEST_MODE = "test"
+_ADDRESS_BYTES = 32
+_ADDRESS = re.compile(r"(?:0x)?[0-9a-fA-F]+")
+_HEADER = re.compile(r"\s*\[([^\[\]]+)\]")
+_KEY = re.compile(r"\s*[\"']?([\w-]+)[\"']?\s*=")
+
+
+class Dependency(Struct, frozen=True):
+    """An entry of `[dependencies]`: `source` is all that it says.
+
+    `assigned` and `aliases` are its `addr_subst`: named addresses of the dependency with what they
+    are, and names of the importing package with those that the dependency has for them.
+    """
+
+    alias: str
+    source: Mapping[str, Any]
+    assigned: Mapping[str, bytes]
+    aliases: Mapping[str, str]
+
+    @property
+    def is_framework(self) -> bool:
+        """Whether it is a package of the Sui framework, which needs to be nowhere."""
+        return "system" in self.source or framework_folder(self.source) is not None
+
+    @property
+    def local(self) -> str | None:
+        """The folder, as seen from that of the manifest; None if the package is elsewhere."""
+        folder = self.source.get("local")
+        return folder if isinstance(folder, str) else None
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the importing package calls the dependency by the name of the entry."""
+        return "rename-from" in self.source
+
+
+class Manifest(Struct, frozen=True):
+    """A manifest. An address that it leaves open (`_`) is None.
+
+    `settings` are those of `[package]` that decide how it is compiled; `published_at` is the newest
+    version of the package on chain. With `has_addresses` the manifest has the older format.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    published_at: bytes | None
+    has_addresses: bool
+    addresses: Mapping[str, bytes | None]
+    dependencies: tuple[Dependency, ...]
+
+
+def parse_manifest(text: str, place: str, *, for_tests: bool) -> Manifest:
+    """Read a manifest, with its entries for tests or without them; errors call it `place`.
+
+    Raises `ValidationError` (`manifest_invalid`) with the line.
+    """
+    try:
+        document = tomllib.loads(text)
+        return _manifest(document, for_tests=for_tests)
+    except tomllib.TOMLDecodeError as error:
+        raise ValidationError("manifest_invalid", f"{place}: invalid TOML: {error}") from None
+    except _MismatchError as error:
+        raise ValidationError(
+            "manifest_invalid", f"{place}{_line(text, error.path)}: {error}"
+        ) from None
+
+
+def framework_folder(source: Mapping[str, Any]) -> str | None:
+    """The folder of the framework's package that this is; None if it is another package."""
+    path = str(source.get("subdir") or source.get("local") or "")
+    folder = path.rstrip("/").rsplit("/", 1)[-1]
+    return folder if folder in FRAMEWORK_FOLDERS else None
+
+
+def framework_source(source: Mapping[str, Any]) -> dict[str, Any]:
+    """A package of the framework as every manifest names it to the compiler.
+
+    Packages that name it by other folders or repositories would depend on two of them.
+    """
+    folder = framework_folder(source)
+    if folder is None:  # it is a `system` package already
+        return dict(source)
+    return {"git": _REPOSITORY, "subdir": f"{_PACKAGES}/{folder}", "rev": "framework"}
+
+
+def parse_address(text: Any) -> bytes:
+    """Return an address of a manifest as 32 bytes. Raises `ValueError`."""
+    if isinstance(text, str) and _ADDRESS.fullmatch(text):
+        number = int(text, 16)
+        if number < 1 << (8 * _ADDRESS_BYTES):
+            return number.to_bytes(_ADDRESS_BYTES, "big")
+    raise ValueError(f"expected an address with up to 64 hexadecimal digits, got {text!r}")
+
+
+class _MismatchError(Exception):
+    """A value of the wrong kind; `path` has the keys that lead to it."""
+
+    def __init__(self, path: tuple[str, ...], problem: str) -> None:
+        super().__init__(f"{'.'.join(path)}: {problem}")
+        self.path = path
+
+
+def _manifest(document: Mapping[str, Any], *, for_tests: bool) -> Manifest:
+    package = _table(document, ("package",))
+    name = package.get("name")
+    if not isinstance(name, str):
+        raise _MismatchError(("package", "name"), "expected the name of the package")
+    return Manifest(
+        name,
+        {key: package[key] for key in _SETTINGS if key in package},
+        _address(package["published-at"], ("package", "published-at"))
+        if "published-at" in package
+        else None,
+        any(table in document for table in _tables("addresses", for_tests=True)),
+        _addresses(document, for_tests=for_tests),
+        tuple(_dependencies(document, for_tests=for_tests)),
+    )
+
+
+def _table(document: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any]:
+    found = document.get(path[-1], {})
+    if not isinstance(found, dict):
+        raise _MismatchError(path, f"expected a table, got {found!r}")
+    return found
+
+
+def _address(text: Any, path: tuple[str, ...]) -> bytes:
+    try:
+        return parse_address(text)
+    except ValueError as error:
+        raise _MismatchError(path, str(error)) from None
+
+
+def _line(text: str, path: tuple[str, ...]) -> str:
+    """Return `:LINE` of a key, as far as its table and the key have lines of their own."""
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = tuple(part.strip("\"' ") for part in header[1].split("."))
+            if table == path:
+                return f":{number}"
+        elif (key := _KEY.match(line)) and (*table, key[1]) in (path, path[:2]):
+            return f":{number}"
+    return ""
+
+
+def _addresses(document: Mapping[str, Any], *, for_tests: bool) -> Mapping[str, bytes | None]:
+    """Return the named addresses, those that are left open with their values for tests."""
+    found: dict[str, bytes | None] = {}
+    for table in _tables("addresses", for_tests=for_tests):
+        for name, text in _table(document, (table,)).items():
+            if found.get(name) is None:
+                found[name] = None if text == _OPEN else _address(text, (table, name))
+    return found
+
+
+def _dependencies(document: Mapping[str, Any], *, for_tests: bool) -> Iterator[Dependency]:
+    """Yield the dependencies of all modes, and those of tests; others have other modes."""
+    for table in _tables("dependencies", for_tests=for_tests):
+        entries = _table(document, (table,))
+        for alias in entries:
+            source = _table(entries, (table, alias))
+            modes = source.get("modes", [_TEST_MODE] if for_tests else None)
+            if not isinstance(modes, list | None):
+                raise _MismatchError((table, alias, "modes"), f"expected a list, got {modes!r}")
+            if modes is None or (for_tests and _TEST_MODE in modes):
+                yield _dependency(alias, source, (table, alias))
+
+
+def _tables(name: str, *, for_tests: bool) -> tuple[str, ...]:
+    return (name, f"dev-{name}") if for_tests else (name,)
+
+
+def _dependency(alias: str, source: Mapping[str, Any], path: tuple[str, ...]) -> Dependency:
+    key = "addr_subst" if "addr_subst" in source else "addr-subst"
+    given = _table(source, (*path, key)).items()
+    assigned, aliases = {}, {}
+    for name, value in given:
+        if isinstance(value, str) and not value.startswith("0x"):
+            aliases[name] = value
+        else:
+            assigned[name] = _address(value, (*path, key, name))
+    return Dependency(alias, source, assigned, aliases)

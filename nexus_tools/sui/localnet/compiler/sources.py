@@ -1,0 +1,42 @@
+"""Reading a Move package from its folder, and saying whether it changed."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from nexus_tools.sui.errors import NotFoundError
+from nexus_tools.sui.support.text_file import read_text
+
+MANIFEST = "Move.toml"
+
+
+def read_sources(folder: Path) -> Mapping[str, str]:
+    """The manifest and all Move files of a package: path below `folder` -> text.
+
+    Raises `NotFoundError` if the folder has no `Move.toml`.
+    """
+    if not (folder / MANIFEST).is_file():
+        raise NotFoundError("move_package_not_found", f"{folder} has no {MANIFEST}")
+    paths = [folder / MANIFEST]
+    for part in ("sources", "tests"):
+        paths += sorted((folder / part).rglob("*.move"))
+    return {path.relative_to(folder).as_posix(): read_text(path) for path in paths}
+
+
+def published_sources(sources: Mapping[str, str]) -> Mapping[str, str]:
+    """The sources without the tests: what the bytecode is made of."""
+    return {path: text for path, text in sources.items() if not path.startswith("tests/")}
+
+
+def sources_digest(folder: Path) -> str:
+    """BLAKE2b-256 in hex of what the bytecode of a package is made of.
+
+    It covers path and text of the manifest and of each file in `sources/`, and no test. Line ends
+    do not count.
+    """
+    digest = hashlib.blake2b(digest_size=32)
+    for path, text in sorted(published_sources(read_sources(folder)).items()):
+        for part in (path.encode(), text.encode()):
+            digest.update(len(part).to_bytes(8, "little"))
+            digest.update(part)
+    return digest.hexdigest()

@@ -1,0 +1,157 @@
+"""Calling the compiler's WASM from Python: memory, strings and the few functions it imports.
+
+The WASM was made for JavaScript with wasm-bindgen: a string goes in as pointer and length in memory
+that the callee frees, and comes out as such a pair that the caller frees.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import wasmtime
+
+from nexus_tools.sui.localnet.compiler.install import WASM_SHA256
+
+# wasmtime refuses stacks of 2 MiB and more; the compiler recurses deeply.
+_STACK_BYTES = 2_000 * 1024
+_WORD_BYTES = 4
+
+
+class WasmFailed(Exception):  # noqa: N818 - it says what happened
+    """The compiler itself failed: it panicked or ran longer than allowed."""
+
+
+class WasmTimedOut(WasmFailed):
+    """It ran longer than allowed."""
+
+
+class WasmModule:
+    """The compiler as native code, which is made once (about 10 s) and kept in `cache`."""
+
+    def __init__(self, wasm: Path, cache: Path) -> None:
+        config = wasmtime.Config()
+        config.epoch_interruption = True
+        config.max_wasm_stack = _STACK_BYTES
+        self._engine = wasmtime.Engine(config)
+        self._module = self._load(wasm, cache)
+
+    def _load(self, wasm: Path, cache: Path) -> Any:
+        native = cache / f"{WASM_SHA256[:16]}-wasmtime-{version('wasmtime')}.cwasm"
+        if native.is_file():
+            try:
+                return wasmtime.Module.deserialize_file(self._engine, str(native))
+            except wasmtime.WasmtimeError:
+                # Native code of another machine or wasmtime build: made anew below.
+                native.unlink()
+        module = wasmtime.Module.from_file(self._engine, str(wasm))
+        cache.mkdir(parents=True, exist_ok=True)
+        partial = native.with_suffix(f".{os.getpid()}")
+        partial.write_bytes(module.serialize())
+        partial.replace(native)
+        return module
+
+    @contextmanager
+    def instance(self, timeout_s: float) -> Iterator["WasmInstance"]:
+        """A fresh instance, which is interrupted after `timeout_s`. Raises `WasmFailed`."""
+        timer = Timer(timeout_s, self._engine.increment_epoch)
+        timer.daemon = True
+        instance = WasmInstance(self._engine, self._module)
+        timer.start()
+        try:
+            yield instance
+        except wasmtime.Trap as trap:
+            if trap.trap_code is wasmtime.TrapCode.INTERRUPT:
+                raise WasmTimedOut(f"it did not end within {timeout_s:g} s") from trap
+            raise WasmFailed(instance.complaints or str(trap)) from trap
+        finally:
+            timer.cancel()
+            instance.close()
+
+
+class WasmInstance:
+    """One life of the compiler; a failed call ends it."""
+
+    def __init__(self, engine: Any, module: Any) -> None:
+        self._store = wasmtime.Store(engine)
+        self._store.set_epoch_deadline(1)
+        self._complaints: list[str] = []
+        imports = [self._import(item.name, item.type) for item in module.imports]
+        instance = wasmtime.Instance(self._store, module, imports)
+        self._exports = instance.exports(self._store)
+        self._memory = self._exports["memory"]
+        self._exports["__wbindgen_start"](self._store)
+
+    def close(self) -> None:
+        """Give its memory back, which no collector finds: its imports refer to it."""
+        self._store.close()
+
+    @property
+    def complaints(self) -> str:
+        """What the compiler wrote to the console, which is what it says when it panics."""
+        return "\n".join(self._complaints)
+
+    def text(self, name: str, *arguments: str) -> str:
+        """Call an export that takes strings and returns one."""
+        return self._returned_text(name, *self._passed(arguments))
+
+    def verdict(self, name: str, result: str, flag: str, *arguments: str) -> tuple[bool, str]:
+        """Call an export that returns an object with a flag and an output text."""
+        handle = self._call(name, *self._passed(arguments))
+        output = self._returned_text(f"{result}_output", handle)
+        return bool(self._call(f"{result}_{flag}", handle)), output
+
+    def _call(self, name: str, *arguments: int) -> Any:
+        return self._exports[name](self._store, *arguments)
+
+    def _passed(self, texts: tuple[str, ...]) -> list[int]:
+        return [word for text in texts for word in self._write(text)]
+
+    def _write(self, text: str) -> tuple[int, int]:
+        data = text.encode()
+        pointer = self._call("__wbindgen_malloc", len(data), 1) & 0xFFFF_FFFF
+        self._memory.write(self._store, data, pointer)
+        return pointer, len(data)
+
+    def _returned_text(self, name: str, *arguments: int) -> str:
+        pointer, length = self._call(name, *arguments)
+        return self._take(pointer, length)
+
+    def _take(self, pointer: int, length: int) -> str:
+        start = pointer & 0xFFFF_FFFF
+        text = bytes(self._memory.read(self._store, start, start + length)).decode()
+        self._call("__wbindgen_free", pointer, length, 1)
+        return text
+
+    def _import(self, name: str, kind: Any) -> Any:
+        """The import `name`; wasm-bindgen appends `_` and a hash to most names."""
+        for prefix, function in self._imports().items():
+            if name == prefix or name.startswith(f"{prefix}_"):
+                return wasmtime.Func(self._store, kind, function)
+        raise WasmFailed(f"it imports the unknown function {name}")
+
+    def _imports(self) -> dict[str, Callable[..., Any]]:
+        return {
+            "__wbg_error": self._complain,
+            "__wbg_new": lambda: "error",
+            "__wbg_stack": self._write_stack,
+            "__wbindgen_throw": self._throw,
+            "__wbindgen_init_externref_table": lambda: None,
+            "now": time.time,
+        }
+
+    def _complain(self, pointer: int, length: int) -> None:
+        self._complaints.append(self._take(pointer, length).strip())
+
+    def _throw(self, pointer: int, length: int) -> None:
+        raise WasmFailed(self._take(pointer, length))
+
+    def _write_stack(self, target: int, _: Any) -> None:
+        """JavaScript's stack trace of an error, of which there is none here."""
+        pointer, length = self._write("")
+        words = b"".join(word.to_bytes(_WORD_BYTES, "little") for word in (pointer, length))
+        self._memory.write(self._store, words, target & 0xFFFF_FFFF)

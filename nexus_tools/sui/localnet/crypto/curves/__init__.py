@@ -1,0 +1,1 @@
+"""Elliptic curves and their fields. Begin with `weierstrass.py`."""

@@ -1,0 +1,133 @@
+"""The curve BN254, which Ethereum calls alt_bn128: its points, and their bytes as in arkworks.
+
+G1 is y² = x³ + 3 over Fp, G2 the points of order r on y² = x³ + 3 / (9 + u) over Fp2. A point is
+its x, in 32 little-endian bytes for each coefficient, with two flags in the highest bits. Source:
+EIP-197; `SWFlags` and `Affine` of arkworks, which take any x with the flag of infinity, and do not
+look at what follows an element.
+"""
+
+from nexus_tools.sui.localnet.crypto.curves import bn254_field as fp2
+from nexus_tools.sui.localnet.crypto.curves.bn254_field import PRIME, Pair, square_root
+from nexus_tools.sui.localnet.crypto.curves.weierstrass import Curve, InvalidElement, Point
+
+ORDER = 0x30644E72E131A029B85045B68181585D2833E84879B9709143E1F593F0000001
+NUMBER_BYTES = 32
+G1_BYTES, G2_BYTES = NUMBER_BYTES, 2 * NUMBER_BYTES
+
+# All points of this curve are in G1: it has r of them. The twisted curve has many more than G2.
+G1 = Curve(PRIME, 0, 3, ORDER, (1, 2))
+XI: Pair = (9, 1)
+_TWIST_B = fp2.scale(fp2.inverse(XI), 3)
+
+TwistPoint = tuple[Pair, Pair] | None
+"""Coordinates in Fp2, or None for the point at infinity."""
+
+_LARGER, _INFINITY, _FLAGS = 0x80, 0x40, 0xC0
+
+
+def decode_number(data: bytes, limit: int) -> int:
+    """A number below a limit, of 32 little-endian bytes. Raises `InvalidElement`."""
+    number = int.from_bytes(data, "little")
+    if len(data) != NUMBER_BYTES or number >= limit:
+        raise InvalidElement
+    return number
+
+
+def decode_g1(data: bytes) -> Point:
+    """The point in the first 32 bytes. Raises `InvalidElement`."""
+    bare, flags = _without_flags(data[:G1_BYTES])
+    x = decode_number(bare, PRIME)
+    if flags == _INFINITY:
+        return None
+    # Every x of a point has y and -y. The flag says which, since the bytes have only x.
+    y = square_root(x * x * x + G1.b)
+    return x, y if _is_larger((y, 0)) == (flags == _LARGER) else -y % PRIME
+
+
+def decode_g2(data: bytes) -> TwistPoint:
+    """The point of order r in the first 64 bytes. Raises `InvalidElement`."""
+    bare, flags = _without_flags(data[:G2_BYTES])
+    real, imaginary = bare[:NUMBER_BYTES], bare[NUMBER_BYTES:]
+    x = decode_number(real, PRIME), decode_number(imaginary, PRIME)
+    if flags == _INFINITY:
+        return None
+    y = fp2.square_root_of_pair(fp2.add(fp2.multiply(fp2.multiply(x, x), x), _TWIST_B))
+    point = x, y if _is_larger(y) == (flags == _LARGER) else fp2.negate(y)
+    if not _has_order_r(point):
+        raise InvalidElement
+    return point
+
+
+def encode_g1(point: Point) -> bytes:
+    """A point as 32 bytes."""
+    if point is None:
+        return _with_flags((0,), _INFINITY)
+    return _with_flags(point[:1], _LARGER if _is_larger((point[1], 0)) else 0)
+
+
+def encode_g2(point: TwistPoint) -> bytes:
+    """A point as 64 bytes."""
+    if point is None:
+        return _with_flags((0, 0), _INFINITY)
+    return _with_flags(point[0], _LARGER if _is_larger(point[1]) else 0)
+
+
+def _without_flags(data: bytes) -> tuple[bytes, int]:
+    flags = data[-1] & _FLAGS if data else _FLAGS
+    if flags == _FLAGS:
+        raise InvalidElement
+    return data[:-1] + bytes([data[-1] ^ flags]), flags
+
+
+def _with_flags(x: tuple[int, ...], flags: int) -> bytes:
+    data = bytearray(b"".join([one.to_bytes(NUMBER_BYTES, "little") for one in x]))
+    data[-1] |= flags
+    return bytes(data)
+
+
+def _is_larger(y: Pair) -> bool:
+    """Whether y is larger than -y, by the coefficient of u if that is not zero."""
+    return y[::-1] > fp2.negate(y)[::-1]
+
+
+# --- The twisted curve
+
+
+def negate(point: TwistPoint) -> TwistPoint:
+    """The point that gives infinity, added to this one."""
+    return point and (point[0], fp2.negate(point[1]))
+
+
+def slope(first: tuple[Pair, Pair], second: tuple[Pair, Pair]) -> Pair:
+    """The slope of the line through two points, or of the tangent; not of a vertical line."""
+    (x1, y1), (x2, y2) = first, second
+    if first == second:
+        tripled = fp2.scale(fp2.multiply(x1, x1), 3)
+        return fp2.multiply(tripled, fp2.inverse(fp2.scale(y1, 2)))
+    return fp2.multiply(fp2.subtract(y2, y1), fp2.inverse(fp2.subtract(x2, x1)))
+
+
+def third_point(first: tuple[Pair, Pair], second: tuple[Pair, Pair], by: Pair) -> tuple[Pair, Pair]:
+    """The sum of two points, by the slope of their line."""
+    (x1, y1), (x2, _) = first, second
+    x = fp2.subtract(fp2.subtract(fp2.multiply(by, by), x1), x2)
+    return x, fp2.subtract(fp2.multiply(by, fp2.subtract(x1, x)), y1)
+
+
+def _sum(first: TwistPoint, second: TwistPoint) -> TwistPoint:
+    if first is None or second is None:
+        return first or second
+    if first[0] == second[0] and first[1] != second[1]:
+        return None
+    return third_point(first, second, slope(first, second))
+
+
+def _has_order_r(point: TwistPoint) -> bool:
+    # Times r gives infinity for the points of G2 alone. From the highest bit down, as in `_LOOP` of
+    # the pairing.
+    total: TwistPoint = None
+    for bit in f"{ORDER:b}":
+        total = _sum(total, total)
+        if bit == "1":
+            total = _sum(total, point)
+    return total is None

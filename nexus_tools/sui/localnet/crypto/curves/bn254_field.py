@@ -1,0 +1,83 @@
+"""The fields of BN254's points: Fp, and Fp2 = Fp[u] / (u² + 1)."""
+
+from nexus_tools.sui.localnet.crypto.curves.weierstrass import InvalidElement
+
+PRIME = 0x30644E72E131A029B85045B68181585D97816A916871CA8D3C208C16D87CFD47
+
+Pair = tuple[int, int]
+"""The coefficients of 1 and u of an element of Fp2."""
+
+
+def square_root(square: int) -> int:
+    """A square root in Fp. Raises `InvalidElement` if there is none."""
+    root = pow(square, (PRIME + 1) // 4, PRIME)  # the prime is 3 modulo 4
+    if (root * root - square) % PRIME:
+        raise InvalidElement
+    return root
+
+
+def add(first: Pair, second: Pair) -> Pair:
+    """The sum of two elements of Fp2."""
+    return (first[0] + second[0]) % PRIME, (first[1] + second[1]) % PRIME
+
+
+def subtract(first: Pair, second: Pair) -> Pair:
+    """The difference of two elements of Fp2."""
+    return (first[0] - second[0]) % PRIME, (first[1] - second[1]) % PRIME
+
+
+def multiply(first: Pair, second: Pair) -> Pair:
+    """The product of two elements of Fp2."""
+    (a, b), (c, d) = first, second
+    return (a * c - b * d) % PRIME, (a * d + b * c) % PRIME
+
+
+def scale(number: Pair, factor: int) -> Pair:
+    """The product of an element of Fp2 and one of Fp."""
+    return number[0] * factor % PRIME, number[1] * factor % PRIME
+
+
+def negate(number: Pair) -> Pair:
+    """Zero less an element of Fp2."""
+    return -number[0] % PRIME, -number[1] % PRIME
+
+
+def conjugate(number: Pair) -> Pair:
+    """An element of Fp2 to the power of p."""
+    # The prime is 3 modulo 4, so that -1 is no square and u to the power of p is -u.
+    return number[0], -number[1] % PRIME
+
+
+def inverse(number: Pair) -> Pair:
+    """What gives one, multiplied by an element of Fp2 that is not zero."""
+    # 1 / (2 + u) = (2 - u) / ((2 + u)(2 - u)) = (2 - u) / 5, for u² = -1.
+    norm = number[0] * number[0] + number[1] * number[1]
+    return scale(conjugate(number), pow(norm, -1, PRIME))
+
+
+def power(number: Pair, exponent: int) -> Pair:
+    """An element of Fp2 multiplied by itself `exponent` times."""
+    result = (1, 0)
+    for bit in f"{exponent:b}":
+        result = multiply(result, result)
+        if bit == "1":
+            result = multiply(result, number)
+    return result
+
+
+def square_root_of_pair(square: Pair) -> Pair:
+    """A square root in Fp2. Raises `InvalidElement` if there is none.
+
+    Source: Adj and Rodríguez-Henríquez, "Square root computation over even extension fields"
+    (eprint.iacr.org/2012/685), algorithm 9.
+    """
+    quarter = power(square, (PRIME - 3) // 4)
+    root = multiply(quarter, square)
+    sign = multiply(quarter, root)
+    if sign == (PRIME - 1, 0):
+        root = -root[1] % PRIME, root[0]
+    else:
+        root = multiply(power(add((1, 0), sign), (PRIME - 1) // 2), root)
+    if multiply(root, root) != square:
+        raise InvalidElement
+    return root

@@ -1,0 +1,95 @@
+"""ECDSA signatures of a digest of 32 bytes, as `fastcrypto` takes them: r || s.
+
+It refuses signatures whose s is in the upper half of the order.
+"""
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+
+from msgspec import Struct
+
+from nexus_tools.sui.localnet.crypto.curves.weierstrass import (
+    SECP256K1,
+    SECP256R1,
+    Curve,
+    NoPublicKey,
+    compress,
+)
+from nexus_tools.sui.localnet.crypto.keccak import keccak256
+from nexus_tools.sui.signature import SignatureScheme, sign_ecdsa_digest, verifies_ecdsa_digest
+
+# Bit 0 is whether the nonce point's y is odd, bit 1 whether its x was at least the order, which r
+# is less than.
+_RECOVERY_IDS = range(4)
+_SECRET_LENGTH = 32
+
+
+HASHES: dict[int, Callable[[bytes], bytes]] = {
+    0: keccak256,
+    1: lambda message: hashlib.sha256(message).digest(),
+}
+"""`KECCAK256` and `SHA256` of `sui::ecdsa_k1`."""
+
+
+class MalformedSignature(Exception):  # noqa: N818 - it says what was given
+    """These bytes are no signature, whatever the message is."""
+
+
+class InvalidSecret(Exception):  # noqa: N818 - it says what was given
+    """These bytes are not a secret key of the curve."""
+
+
+class Ecdsa(Struct, frozen=True):
+    """ECDSA over a curve."""
+
+    scheme: SignatureScheme
+    curve: Curve
+
+    def recover(self, signature: bytes, digest: bytes) -> bytes:
+        """The compressed public key of a signature with a byte that says which it is.
+
+        Raises `MalformedSignature`, or `NoPublicKey` if there is none.
+        """
+        r, s, last = signature[:32], signature[32:64], signature[64:]
+        if len(last) != 1 or last[0] not in _RECOVERY_IDS:
+            raise MalformedSignature
+        if not (self._is_scalar(r) and self._is_scalar(s)):
+            raise MalformedSignature
+        return self.curve.recover(digest, r + s, last[0])
+
+    def verifies(self, public_key: bytes, signature: bytes, digest: bytes) -> bool:
+        """Whether the signature of 64 bytes is the key's. Whatever is malformed is not."""
+        return verifies_ecdsa_digest(self.scheme, public_key, signature, digest)
+
+    def public_key(self, secret: bytes) -> bytes:
+        """Return the compressed public key of a secret. Raises `InvalidSecret`."""
+        scalar = int.from_bytes(secret, "big")
+        point = self.curve.multiply(scalar, self.curve.generator)
+        if len(secret) != _SECRET_LENGTH or not 0 < scalar < self.curve.order or point is None:
+            raise InvalidSecret
+        return compress(point)
+
+    def sign(self, secret: bytes, digest: bytes) -> bytes:
+        """Return the deterministic signature r || s. Raises `InvalidSecret`. Source: RFC 6979."""
+        self.public_key(secret)
+        return sign_ecdsa_digest(self.scheme, secret, digest)
+
+    def sign_recoverable(self, secret: bytes, digest: bytes) -> bytes:
+        """Return the signature with the byte that tells which public key made it.
+
+        Raises `InvalidSecret`.
+        """
+        public_key, signature = self.public_key(secret), self.sign(secret, digest)
+        for last in _RECOVERY_IDS:
+            with suppress(NoPublicKey):
+                if self.curve.recover(digest, signature, last) == public_key:
+                    return signature + bytes([last])
+        raise NoPublicKey
+
+    def _is_scalar(self, data: bytes) -> bool:
+        return int.from_bytes(data, "big") < self.curve.order
+
+
+ECDSA_K1 = Ecdsa(SignatureScheme.SECP256K1, SECP256K1)
+ECDSA_R1 = Ecdsa(SignatureScheme.SECP256R1, SECP256R1)

@@ -1,0 +1,112 @@
+"""Certificates of AWS Nitro enclaves: from Amazon's root to the key that signs an attestation.
+
+Source: `verify_cert_chain` in `nitro_attestation.rs` of `sui-types`, and RFC 5280 for its words.
+Import it late: what reads certificates takes 60 ms to import, and few transactions have any.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, utils
+from cryptography.hazmat.primitives.hashes import SHA384
+from cryptography.x509 import Certificate
+
+from nexus_tools.sui.localnet.crypto.nitro_document import Attestation
+
+ROOT = b"""-----BEGIN CERTIFICATE-----
+MIICETCCAZagAwIBAgIRAPkxdWgbkK/hHUbMtOTn+FYwCgYIKoZIzj0EAwMwSTEL
+MAkGA1UEBhMCVVMxDzANBgNVBAoMBkFtYXpvbjEMMAoGA1UECwwDQVdTMRswGQYD
+VQQDDBJhd3Mubml0cm8tZW5jbGF2ZXMwHhcNMTkxMDI4MTMyODA1WhcNNDkxMDI4
+MTQyODA1WjBJMQswCQYDVQQGEwJVUzEPMA0GA1UECgwGQW1hem9uMQwwCgYDVQQL
+DANBV1MxGzAZBgNVBAMMEmF3cy5uaXRyby1lbmNsYXZlczB2MBAGByqGSM49AgEG
+BSuBBAAiA2IABPwCVOumCMHzaHDimtqQvkY4MpJzbolL//Zy2YlES1BR5TSksfbb
+48C8WBoyt7F2Bw7eEtaaP+ohG2bnUs990d0JX28TcPQXCEPZ3BABIeTPYwEoCWZE
+h8l5YoQwTcU/9KNCMEAwDwYDVR0TAQH/BAUwAwEB/zAdBgNVHQ4EFgQUkCW1DdkF
+R+eWw5b6cp3PmanfS5YwDgYDVR0PAQH/BAQDAgGGMAoGCCqGSM49BAMDA2kAMGYC
+MQCjfy+Rocm9Xue4YnwWmNJVA44fA0P5W2OpYow9OYCVRaEevL8uO1XYru5xtMPW
+rfMCMQCi85sWBbJwKKXdS6BptQFuZbT73o/gBh1qUxl/nNr12UO8Yfwr6wPLb+6N
+IwLz3/Y=
+-----END CERTIFICATE-----
+"""
+"""The root `AWS_NitroEnclaves_Root-G1` that AWS publishes, in PEM."""
+
+_COORDINATE_LENGTH = 48
+
+
+def is_genuine(attestation: Attestation, now_ms: int) -> bool:
+    """Whether AWS made the attestation, and its certificates are valid at the time."""
+    document = attestation.document
+    encoded = (document.certificate, *reversed(document.chain))
+    try:
+        certificates = [x509.load_der_x509_certificate(data) for data in encoded]
+        if not _signs(certificates[0], attestation):
+            return False
+        return is_chain([*certificates, x509.load_pem_x509_certificate(ROOT)], now_ms // 1000)
+    except (
+        ValueError,
+        UnsupportedAlgorithm,
+        x509.InvalidVersion,
+        x509.DuplicateExtension,
+        x509.UnsupportedGeneralNameType,
+    ):
+        return False  # what a certificate says cannot be read
+
+
+def is_chain(certificates: Sequence[Certificate], now_s: int) -> bool:
+    """Whether each certificate, from the leaf on, may stand there and is issued by the next."""
+    return all(
+        certificate.not_valid_before_utc.timestamp() <= now_s
+        and now_s <= certificate.not_valid_after_utc.timestamp()
+        and (_is_issuer(certificate, place - 1) if place else _is_leaf(certificate))
+        and _issues(issuer, certificate)
+        for place, (certificate, issuer) in enumerate(pairwise(certificates))
+    )
+
+
+def _signs(certificate: Certificate, attestation: Attestation) -> bool:
+    key = certificate.public_key()
+    if not isinstance(key, ec.EllipticCurvePublicKey) or not isinstance(key.curve, ec.SECP384R1):
+        return False
+    data = attestation.signature
+    halves = (data[:_COORDINATE_LENGTH], data[_COORDINATE_LENGTH:])
+    r, s = (int.from_bytes(half, "big") for half in halves)
+    try:
+        key.verify(utils.encode_dss_signature(r, s), attestation.signed, ec.ECDSA(SHA384()))
+    except InvalidSignature:
+        return False
+    return True
+
+
+def _issues(issuer: Certificate, certificate: Certificate) -> bool:
+    try:
+        certificate.verify_directly_issued_by(issuer)
+    except (InvalidSignature, ValueError, TypeError):
+        return False
+    return True
+
+
+def _is_leaf(certificate: Certificate) -> bool:
+    """Whether a certificate is of a key that signs, and not of one that issues."""
+    try:
+        usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
+    except x509.ExtensionNotFound:
+        return False
+    try:
+        basic = certificate.extensions.get_extension_for_class(x509.BasicConstraints).value
+    except x509.ExtensionNotFound:
+        return usage.digital_signature
+    return usage.digital_signature and not basic.ca and basic.path_length is None
+
+
+def _is_issuer(certificate: Certificate, issuers_below: int) -> bool:
+    """Whether a certificate is of a key that issues, with so many issuers on the way to a leaf."""
+    try:
+        usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
+        basic = certificate.extensions.get_extension_for_class(x509.BasicConstraints)
+    except x509.ExtensionNotFound:
+        return False
+    length = basic.value.path_length
+    may_issue = usage.key_cert_sign and basic.critical and basic.value.ca
+    return may_issue and (length is None or issuers_below <= length)

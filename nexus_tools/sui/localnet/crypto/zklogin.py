@@ -1,0 +1,49 @@
+"""Addresses of zkLogin: of whom an OpenID provider knows by a claim, for one application.
+
+Source: `zk_login.rs` and `utils.rs` of `fastcrypto-zkp`.
+"""
+
+from nexus_tools.sui.localnet.crypto.poseidon import BN254_ORDER, poseidon, poseidon_tree
+from nexus_tools.sui.signature import SignatureScheme
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import blake2b256
+
+_NAME_LENGTH, _VALUE_LENGTH, _AUDIENCE_LENGTH = 32, 115, 145
+_PACKED_BITS = 248
+_SEED_LENGTH = 32
+
+
+def zklogin_address(address_seed: int, issuer: str) -> Address:
+    """The address of a seed, which is taken modulo the order of BN254, and an issuer."""
+    name = issuer.encode()
+    # The length has one byte, whatever it is.
+    head = bytes((SignatureScheme.ZK_LOGIN, len(name) % 256))
+    seed = (address_seed % BN254_ORDER).to_bytes(_SEED_LENGTH, "big")
+    return Address(blake2b256(head + name + seed))
+
+
+def address_seed_of(name: str, value: str, audience: str, salt_hash: int) -> int:
+    """The address seed of the claim `name`: `value`, an application, and the hash of a salt.
+
+    Raises `ValueError` for text that is too long or not of ISO 8859-1.
+    """
+    return poseidon(
+        (
+            _hash_text(name, _NAME_LENGTH),
+            _hash_text(value, _VALUE_LENGTH),
+            _hash_text(audience, _AUDIENCE_LENGTH),
+            salt_hash % BN254_ORDER,
+        )
+    )
+
+
+def _hash_text(text: str, length: int) -> int:
+    """The hash of a text that is filled up to so many bytes, in elements of 31 bytes."""
+    if len(text) > length:
+        raise ValueError("the text is too long")
+    number = int.from_bytes(text.encode("latin-1").ljust(length, b"\0"), "big")
+    elements = []
+    for _ in range(-(-8 * length // _PACKED_BITS)):
+        elements.append(number % (1 << _PACKED_BITS))
+        number >>= _PACKED_BITS
+    return poseidon_tree(elements[::-1])

@@ -1,0 +1,203 @@
+"""Finding the values that a command names as its arguments, and comparing their types.
+
+Source: `static_programmable_transactions/typing/translate.rs` of `sui-adapter`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from nexus_tools.sui.bytecode import Ability
+from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext
+from nexus_tools.sui.localnet.execution.commands.typed_command import (
+    PureSlot,
+    ReceivingSlot,
+    Slot,
+    TypedArgument,
+    Usage,
+    ValueSlot,
+)
+from nexus_tools.sui.localnet.execution.errors import argument_failed
+from nexus_tools.sui.localnet.execution.inputs import pure_check
+from nexus_tools.sui.localnet.vm import ReferenceType, Type
+from nexus_tools.sui.types.coin import is_coin
+from nexus_tools.sui.types.execution_status import ArgumentErrorKind
+from nexus_tools.sui.types.transaction import Argument, GasCoin, InputArgument, Result
+from nexus_tools.sui.types.type_tag import TypeTag
+
+_PURE_ABILITIES = Ability.COPY | Ability.DROP | Ability.STORE
+_REFERENCE_ABILITIES = Ability.COPY | Ability.DROP
+_BORROW = {False: Usage.BORROW, True: Usage.BORROW_MUTABLY}
+
+
+class Located(Struct, frozen=True):
+    """The command's `index`th argument, and what it names."""
+
+    index: int
+    argument: Argument
+    slot: Slot
+
+
+class FirstUse(Struct, frozen=True):
+    """Where an input without a type of its own is first used as a value of a type."""
+
+    command: int
+    index: int
+    input: PureSlot | ReceivingSlot
+    slot: ValueSlot
+
+
+class ArgumentTyper:
+    """Types the arguments of one command after the other. Raises `CommandFailed`.
+
+    `pure` and `receiving` are the uses of such inputs, each with each type once.
+    """
+
+    def __init__(self, context: ExecutionContext) -> None:
+        self._context = context
+        self.pure: list[FirstUse] = []
+        self.receiving: list[FirstUse] = []
+
+    # --- Finding
+
+    def locate(self, arguments: Iterable[Argument], start: int = 0) -> list[Located]:
+        """What arguments name, of which the first is the command's `start`th."""
+        return [
+            Located(index, argument, self._find(argument, index))
+            for index, argument in enumerate(arguments, start)
+        ]
+
+    def _find(self, argument: Argument, index: int) -> Slot:
+        context = self._context
+        if isinstance(argument, InputArgument):
+            if argument.index >= len(context.input_slots):
+                raise argument_failed(index, ArgumentErrorKind.INDEX_OUT_OF_BOUNDS, argument.index)
+            return context.input_slots[argument.index]
+        if isinstance(argument, GasCoin):
+            return context.gas_slot
+        command = argument.command
+        if command >= len(context.results):
+            raise argument_failed(index, ArgumentErrorKind.INDEX_OUT_OF_BOUNDS, command)
+        results = context.results[command]
+        if isinstance(argument, Result):
+            if len(results) != 1:
+                raise argument_failed(index, ArgumentErrorKind.INVALID_RESULT_ARITY, command)
+            return results[0]
+        if argument.index >= len(results):
+            kind = ArgumentErrorKind.SECONDARY_INDEX_OUT_OF_BOUNDS
+            raise argument_failed(index, kind, command, argument.index)
+        return results[argument.index]
+
+    # --- Typing
+
+    def all_typed(
+        self, located: Sequence[Located], expected: Iterable[Type]
+    ) -> Iterator[TypedArgument]:
+        """Arguments for parameters of these types."""
+        return map(self.typed, located, expected)
+
+    def typed(self, located: Located, expected: Type) -> TypedArgument:
+        """An argument for a parameter of this type.
+
+            the slot has    parameter    usage
+            a value         T            BY_VALUE: moved, or copied if the type can be
+            a value         &T, &mut T   BORROW, BORROW_MUTABLY
+            &T or &mut T    T            READ, if the type can be copied
+            &mut T          &T           FREEZE
+            a reference     the same     BY_VALUE
+
+        All else is a mismatch of types.
+        """
+        reference = expected if isinstance(expected, ReferenceType) else None
+        tag = _closed(expected if reference is None else reference.target)
+        slot = self._slot(located, tag)
+        if slot.type != tag:
+            raise _mismatch(located)
+        if slot.reference is not None:
+            return self._of_reference(located, slot, reference)
+        if reference is None:
+            return _by_value(located, slot)
+        usage = _BORROW[reference.mutable]
+        return TypedArgument(located.index, located.argument, slot, usage)
+
+    def fixed(
+        self,
+        located: Located,
+        accepts: Callable[[ValueSlot], bool],
+        otherwise: ArgumentErrorKind,
+    ) -> TypedArgument:
+        """An argument by value that has a type of its own, whichever is accepted."""
+        slot = located.slot
+        if not isinstance(slot, ValueSlot) or not accepts(slot):
+            raise argument_failed(located.index, otherwise)
+        return _by_value(located, slot)
+
+    def tx_context(self, index: int, expected: ReferenceType) -> TypedArgument:
+        """The `TxContext`, which the transaction itself fills in."""
+        return TypedArgument(index, None, self._context.tx_context, _BORROW[expected.mutable])
+
+    def coin(self, located: Located) -> TypedArgument:
+        """A coin by `&mut`."""
+        slot = located.slot
+        if not isinstance(slot, ValueSlot) or slot.reference is False or not is_coin(slot.type):
+            raise _mismatch(located)
+        usage = Usage.BY_VALUE if slot.reference else Usage.BORROW_MUTABLY
+        return TypedArgument(located.index, located.argument, slot, usage)
+
+    def result(self, type_: Type) -> ValueSlot:
+        """The place of a result of this type."""
+        if isinstance(type_, ReferenceType):
+            return ValueSlot(_closed(type_.target), _REFERENCE_ABILITIES, reference=type_.mutable)
+        return ValueSlot(_closed(type_), self._context.abilities(_closed(type_)))
+
+    def _of_reference(
+        self, located: Located, slot: ValueSlot, expected: ReferenceType | None
+    ) -> TypedArgument:
+        """A reference, for a parameter that is one, or for a value of which it gives a copy."""
+        usage = Usage.BY_VALUE
+        if expected is None:
+            usage = Usage.READ
+            if Ability.COPY not in self._context.abilities(slot.type):
+                raise _mismatch(located)
+        elif expected.mutable and not slot.reference:
+            raise _mismatch(located)
+        elif slot.reference and not expected.mutable:
+            usage = Usage.FREEZE
+        return TypedArgument(located.index, located.argument, slot, usage)
+
+    def _slot(self, located: Located, tag: TypeTag) -> ValueSlot:
+        slot = located.slot
+        if isinstance(slot, ValueSlot):
+            return slot
+        found = slot.typed.get(tag)
+        if found is None:
+            found = slot.typed[tag] = self._first_use(located, slot, tag)
+        return found
+
+    def _first_use(
+        self, located: Located, slot: PureSlot | ReceivingSlot, tag: TypeTag
+    ) -> ValueSlot:
+        is_pure = isinstance(slot, PureSlot)
+        # What cannot be pure is refused when the bytes are read, or allowed, by who only inspects.
+        known = is_pure and pure_check(tag) is not None
+        abilities = _PURE_ABILITIES if known else self._context.abilities(tag)
+        typed = ValueSlot(tag, abilities, is_unread=True)
+        assert self._context.command_index is not None
+        use = FirstUse(self._context.command_index, located.index, slot, typed)
+        (self.pure if is_pure else self.receiving).append(use)
+        return typed
+
+
+def _by_value(located: Located, slot: ValueSlot) -> TypedArgument:
+    # What can be copied is moved only by its last use, which `drop_safety` finds.
+    moves = Ability.COPY not in slot.abilities
+    return TypedArgument(located.index, located.argument, slot, Usage.BY_VALUE, moves)
+
+
+def _mismatch(located: Located) -> Exception:
+    return argument_failed(located.index, ArgumentErrorKind.TYPE_MISMATCH)
+
+
+def _closed(type_: Type) -> TypeTag:
+    """A type without references and type parameters, which it is known to be."""
+    return type_  # type: ignore[return-value]

@@ -1,0 +1,41 @@
+"""What is checked of the typed commands of a transaction before any of them is executed.
+
+Source: `static_programmable_transactions/typing/verify` of `sui-adapter`.
+"""
+
+from collections.abc import Sequence
+
+from nexus_tools.sui.localnet.execution.commands.argument_typing import ArgumentTyper
+from nexus_tools.sui.localnet.execution.commands.checks.drop_safety import (
+    check_unused_results,
+    last_uses,
+    move_at_last_uses,
+    move_references,
+)
+from nexus_tools.sui.localnet.execution.commands.checks.function_access import (
+    check_entry_arguments,
+    check_functions,
+)
+from nexus_tools.sui.localnet.execution.commands.checks.input_uses import check_inputs
+from nexus_tools.sui.localnet.execution.commands.checks.memory_safety import check_memory_safety
+from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext
+from nexus_tools.sui.localnet.execution.commands.typed_command import TypedCommand
+
+__all__ = ["check_commands"]
+
+
+def check_commands(
+    context: ExecutionContext, typer: ArgumentTyper, commands: Sequence[TypedCommand]
+) -> None:
+    """Make all checks, and mark the arguments that move their values. Raises `CommandFailed`."""
+    # In this order each step knows what the one before found out: references end with their last
+    # uses; with that, memory safety marks the copies of values that are borrowed; and a last use
+    # moves its value unless it lends it, or is such a copy.
+    last = last_uses(commands)
+    move_references(last)
+    check_inputs(context, typer, commands)
+    check_functions(context, commands)
+    check_memory_safety(context, commands)
+    move_at_last_uses(last)
+    check_unused_results(context, commands, last)
+    check_entry_arguments(context, commands)

@@ -1,0 +1,44 @@
+"""The command `MakeMoveVec`."""
+
+from itertools import repeat
+
+from nexus_tools.sui.bytecode import Ability
+from nexus_tools.sui.localnet.execution.commands.argument_typing import ArgumentTyper
+from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext
+from nexus_tools.sui.localnet.execution.commands.type_arguments import resolve_type_argument
+from nexus_tools.sui.localnet.execution.commands.typed_command import TypedArgument, TypedCommand
+from nexus_tools.sui.localnet.vm import Value
+from nexus_tools.sui.types.execution_status import ArgumentErrorKind
+from nexus_tools.sui.types.transaction import MakeMoveVec
+from nexus_tools.sui.types.type_tag import Primitive, TypeTag, VectorTag
+
+
+def load_element_type(context: ExecutionContext, command: MakeMoveVec) -> TypeTag | None:
+    """The type of the elements, if it is given. Raises `CommandFailed`."""
+    tag = command.element_type
+    return None if tag is None else resolve_type_argument(context, tag, 0)
+
+
+def type_make_move_vec(
+    typer: ArgumentTyper, command: MakeMoveVec, element_type: TypeTag | None
+) -> TypedCommand:
+    """Values of one type: that of the first, which is an object, if it is not given."""
+    first = [] if element_type is not None else [_first_object(typer, command)]
+    tag = first[0].slot.type if element_type is None else element_type
+    others = typer.locate(command.elements[len(first) :], len(first))
+    arguments = [*first, *typer.all_typed(others, repeat(tag))]
+    return TypedCommand(command, element_type, arguments, [typer.result(VectorTag(tag))])
+
+
+def _first_object(typer: ArgumentTyper, command: MakeMoveVec) -> TypedArgument:
+    (first,) = typer.locate(command.elements[:1])
+    wrong = ArgumentErrorKind.INVALID_MAKE_MOVE_VEC_NON_OBJECT_ARGUMENT
+    return typer.fixed(first, lambda slot: Ability.KEY in slot.abilities, wrong)
+
+
+def make_move_vec(context: ExecutionContext, command: TypedCommand) -> list[Value]:
+    """Make a vector of the values."""
+    elements = context.take_all(command.arguments)
+    # The machine holds a `vector<u8>` as a `bytearray`.
+    is_bytes = command.results[0].type == VectorTag(Primitive.U8)
+    return [bytearray(elements) if is_bytes else elements]

@@ -1,0 +1,40 @@
+"""The command `SplitCoins`."""
+
+from itertools import repeat
+
+from nexus_tools.sui.localnet.execution.commands.argument_typing import ArgumentTyper
+from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext, coin_value
+from nexus_tools.sui.localnet.execution.commands.typed_command import TypedCommand
+from nexus_tools.sui.localnet.execution.errors import CommandFailed
+from nexus_tools.sui.localnet.vm import Value
+from nexus_tools.sui.types.coin import MAX_BALANCE
+from nexus_tools.sui.types.execution_status import ErrorKind
+from nexus_tools.sui.types.transaction import SplitCoins
+from nexus_tools.sui.types.type_tag import Primitive
+
+
+def type_split_coins(typer: ArgumentTyper, command: SplitCoins, _loaded: None) -> TypedCommand:
+    """A coin by `&mut`, and an amount for each new coin."""
+    coin, *amounts = typer.locate((command.coin, *command.amounts))
+    typed = typer.coin(coin)
+    of_amounts = typer.all_typed(amounts, repeat(Primitive.U64))
+    arguments = [typed, *of_amounts]
+    results = [typer.result(typed.slot.type) for _ in amounts]
+    return TypedCommand(command, None, arguments, results)
+
+
+def split_coins(context: ExecutionContext, command: TypedCommand) -> list[Value]:
+    """Take new coins of the given amounts from a coin."""
+    coin, *of_amounts = command.arguments
+    balance = context.take(coin).read()[1]
+    amounts = context.take_all(of_amounts)
+    total = sum(amounts)
+    if total > MAX_BALANCE:
+        raise CommandFailed(ErrorKind.COIN_BALANCE_OVERFLOW)
+    context.charge_reference()  # the interpreter copies it to read the balance
+    if total > balance[0]:
+        raise CommandFailed(
+            ErrorKind.INSUFFICIENT_COIN_BALANCE, message=f"balance: {balance[0]} required: {total}"
+        )
+    balance[0] -= total
+    return [coin_value(context.runtime.fresh_id(), amount) for amount in amounts]

@@ -1,0 +1,77 @@
+"""Types as transactions name them, made into the types of running code.
+
+A transaction may name a type by any version of its package that has it; values are of the type by
+the version that first defined it.
+
+`0xC::m::New` of a package whose version 0xB added the type is 0xB::m::New, by whichever of both ids
+it is named. 0xA::m::New, of the version before, is no type.
+"""
+
+from collections.abc import Sequence
+
+from nexus_tools.sui.bytecode import Ability
+from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext
+from nexus_tools.sui.localnet.execution.errors import CommandFailed, type_argument_failed
+from nexus_tools.sui.types.execution_status import ErrorKind, TypeArgumentErrorKind
+from nexus_tools.sui.types.object import MovePackage
+from nexus_tools.sui.types.type_tag import StructTag, TypeTag, VectorTag
+
+
+def resolve_type_arguments(
+    context: ExecutionContext, tags: Sequence[TypeTag]
+) -> tuple[TypeTag, ...]:
+    """The types that a command names. Raises `CommandFailed`."""
+    return tuple(resolve_type_argument(context, tag, index) for index, tag in enumerate(tags))
+
+
+def check_constraints(
+    context: ExecutionContext, tags: Sequence[TypeTag], constraints: Sequence[Ability]
+) -> None:
+    """Compare types with the type parameters of a function. Raises `CommandFailed`.
+
+    The loader that does so reports a bytecode error, unlike the one that resolves the types.
+    """
+    if len(tags) != len(constraints):
+        raise CommandFailed(ErrorKind.TYPE_ARITY_MISMATCH)
+    for tag, constraint in zip(tags, constraints, strict=True):
+        if constraint and constraint & ~context.abilities(tag):
+            raise CommandFailed(
+                ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR,
+                message=f"{tag} has not the abilities that the type parameter asks for",
+            )
+
+
+def resolve_type_argument(context: ExecutionContext, tag: TypeTag, index: int) -> TypeTag:
+    """The type that the command's `index`th type argument names. Raises `CommandFailed`."""
+    if isinstance(tag, VectorTag):
+        return VectorTag(resolve_type_argument(context, tag.element, index))
+    if not isinstance(tag, StructTag):
+        return tag
+    params = tuple(resolve_type_argument(context, param, index) for param in tag.type_params)
+    package = context.store.get(tag.address)
+    origin = None
+    if package is not None and isinstance(package.data, MovePackage):
+        origin = next(
+            (
+                origin.package
+                for origin in package.data.type_origins
+                if (origin.module, origin.datatype) == (tag.module, tag.name)
+            ),
+            None,
+        )
+    if origin is None:
+        raise type_argument_failed(index, TypeArgumentErrorKind.TYPE_NOT_FOUND)
+    resolved = StructTag(origin, tag.module, tag.name, params)
+    _check_parameters(context, resolved, index)
+    return resolved
+
+
+def _check_parameters(context: ExecutionContext, tag: StructTag, index: int) -> None:
+    datatype = context.machine.types.datatype(tag)
+    if datatype is None:
+        raise type_argument_failed(index, TypeArgumentErrorKind.TYPE_NOT_FOUND)
+    if len(datatype.type_parameters) != len(tag.type_params):
+        raise CommandFailed(ErrorKind.TYPE_ARITY_MISMATCH)
+    for parameter, argument in zip(datatype.type_parameters, tag.type_params, strict=True):
+        if parameter.constraints & ~context.abilities(argument):
+            raise type_argument_failed(index, TypeArgumentErrorKind.CONSTRAINT_NOT_SATISFIED)

@@ -1,0 +1,103 @@
+"""The command `Upgrade`."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from nexus_tools.sui.bytecode import (
+    CompiledModule,
+    UpgradePolicy,
+    check_compatible,
+    deserialize,
+    has_init,
+    original_id,
+    package_digest,
+)
+from nexus_tools.sui.localnet.execution.commands.argument_typing import ArgumentTyper
+from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext
+from nexus_tools.sui.localnet.execution.commands.publish import introduce
+from nexus_tools.sui.localnet.execution.commands.typed_command import TypedCommand
+from nexus_tools.sui.localnet.execution.errors import CommandFailed
+from nexus_tools.sui.localnet.execution.packages import (
+    Dependencies,
+    NewModule,
+    fetch_package,
+    move_modules,
+    read_modules,
+    upgraded_package,
+)
+from nexus_tools.sui.localnet.vm import Value
+from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.execution_status import ErrorKind, PackageUpgradeError, UpgradeErrorKind
+from nexus_tools.sui.types.object import MovePackage
+from nexus_tools.sui.types.transaction import Upgrade
+from nexus_tools.sui.types.type_tag import StructTag
+
+UPGRADE_TICKET = StructTag(SUI_FRAMEWORK, "package", "UpgradeTicket")
+UPGRADE_RECEIPT = StructTag(SUI_FRAMEWORK, "package", "UpgradeReceipt")
+
+
+def type_upgrade(
+    typer: ArgumentTyper, command: Upgrade, dependencies: Dependencies
+) -> TypedCommand:
+    """The ticket; the result is a receipt."""
+    (ticket,) = typer.locate((command.ticket,))
+    arguments = [typer.typed(ticket, UPGRADE_TICKET)]
+    return TypedCommand(command, dependencies, arguments, [typer.result(UPGRADE_RECEIPT)])
+
+
+def upgrade(context: ExecutionContext, command: TypedCommand) -> list[Value]:
+    """Publish the next version of a package; turn the ticket into a receipt."""
+    asked = command.command
+    assert isinstance(asked, Upgrade)
+    # `UpgradeTicket { cap: ID, package: ID, policy: u8, digest: vector<u8> }`.
+    (cap,), (ticket_package,), policy, digest = context.take(command.arguments[0])
+    if ticket_package != asked.package:
+        mismatch = (asked.package, ticket_package)
+        raise _upgrade_failed(UpgradeErrorKind.PACKAGE_ID_DOES_NOT_MATCH, mismatch)
+    context.gas.charge_publish(sum(map(len, asked.modules)))
+    compiled = read_modules(asked.modules)
+    computed = package_digest(asked.modules, asked.dependencies)
+    if computed != bytes(digest):
+        raise _upgrade_failed(UpgradeErrorKind.DIGEST_DOES_NOT_MATCH, computed)
+    package_id = _upgrade(context, asked, compiled, cast("Dependencies", command.loaded), policy)
+    # `UpgradeReceipt { cap: ID, package: ID }`.
+    return [[[cap], [bytes(package_id)]]]
+
+
+def _upgrade(
+    context: ExecutionContext,
+    command: Upgrade,
+    compiled: Sequence[CompiledModule],
+    dependencies: Dependencies,
+    policy: int,
+) -> Address:
+    previous = fetch_package(context.store, command.package)
+    # Every version names itself by the id of the first; its own says only where it is stored.
+    modules = move_modules(command.modules, compiled, original_id(previous))
+    package_id = context.runtime.transaction.fresh_id()
+    package = upgraded_package(package_id, previous, modules, dependencies)
+    introduce(context, package, modules)
+    _check_upgrade(previous, modules, policy)
+    return package_id
+
+
+def _check_upgrade(previous: MovePackage, modules: list[NewModule], policy: int) -> None:
+    if policy not in UpgradePolicy._value2member_map_:
+        raise _upgrade_failed(UpgradeErrorKind.UNKNOWN_UPGRADE_POLICY, policy)
+    current = {name: deserialize(data) for name, data in previous.modules}
+    new = {module.compiled.name: module.compiled for module in modules}
+    reason = check_compatible(current, new, UpgradePolicy(policy))
+    if reason:
+        raise _upgrade_failed(UpgradeErrorKind.INCOMPATIBLE_UPGRADE, None, reason)
+    for name in new.keys() - current.keys():
+        if has_init(new[name]):
+            raise CommandFailed(
+                ErrorKind.FEATURE_NOT_YET_SUPPORTED,
+                message="`init` in new modules on upgrade is not yet supported",
+            )
+
+
+def _upgrade_failed(
+    kind: UpgradeErrorKind, data: object = None, message: str = ""
+) -> CommandFailed:
+    return CommandFailed(ErrorKind.PACKAGE_UPGRADE_ERROR, PackageUpgradeError(kind, data), message)

@@ -1,0 +1,81 @@
+"""The two ways in which a transaction does not do what its sender wanted.
+
+It is refused before it is executed, at no cost: `TransactionRefused`. Or a command fails, nothing
+is done, and the gas is paid: `CommandFailed`, or what running code raises, which ends up in the
+effects as an `ExecutionError`. Source: `convert_vm_error` in `sui-adapter/src/error.rs`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from nexus_tools.sui.errors import RefusedOnChainError
+from nexus_tools.sui.localnet.natives import LimitExceeded, MalformedArgument, UnsupportedNative
+from nexus_tools.sui.localnet.vm import (
+    LinkError,
+    MoveAbort,
+    NativeMissing,
+    OutOfGas,
+    PrimitiveError,
+)
+from nexus_tools.sui.types.execution_status import (
+    ArgumentErrorKind,
+    CommandArgumentError,
+    ErrorKind,
+    ExecutionError,
+    TypeArgumentError,
+    TypeArgumentErrorKind,
+)
+from nexus_tools.sui.types.execution_status import MoveAbort as AbortStatus
+
+
+class TransactionRefused(RefusedOnChainError):  # noqa: N818 - it says what happened
+    """The node does not execute the transaction.
+
+    `code` is the name of Sui's `UserInputError` in snake case, the message is phrased as there.
+    """
+
+
+class CommandFailed(Exception):  # noqa: N818 - it says what happened
+    """A command, or the end of the transaction, failed with this error."""
+
+    def __init__(self, kind: ErrorKind, data: Any = None, message: str = "") -> None:
+        super().__init__(message or kind.name)
+        self.error = ExecutionError(kind, data)
+
+
+def argument_failed(index: int, kind: ArgumentErrorKind, *data: int) -> CommandFailed:
+    """The `index`th argument of the command is wrong."""
+    return CommandFailed(
+        ErrorKind.COMMAND_ARGUMENT_ERROR, CommandArgumentError(index, kind, tuple(data))
+    )
+
+
+def type_argument_failed(index: int, kind: TypeArgumentErrorKind) -> CommandFailed:
+    """The `index`th type argument of the command is wrong."""
+    return CommandFailed(ErrorKind.TYPE_ARGUMENT_ERROR, TypeArgumentError(index, kind))
+
+
+_ERRORS: dict[type[Exception], Callable[[Any], ExecutionError]] = {
+    CommandFailed: lambda failure: failure.error,
+    MoveAbort: lambda failure: ExecutionError(
+        ErrorKind.MOVE_ABORT, AbortStatus(failure.location, failure.code)
+    ),
+    PrimitiveError: lambda failure: ExecutionError(
+        ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, failure.location
+    ),
+    LimitExceeded: lambda _: ExecutionError(ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, None),
+    OutOfGas: lambda _: ExecutionError(ErrorKind.INSUFFICIENT_GAS),
+    UnsupportedNative: lambda _: ExecutionError(ErrorKind.FEATURE_NOT_YET_SUPPORTED),
+    MalformedArgument: lambda _: ExecutionError(ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR),
+    NativeMissing: lambda _: ExecutionError(ErrorKind.FEATURE_NOT_YET_SUPPORTED),
+    LinkError: lambda _: ExecutionError(ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR),
+}
+
+EXECUTION_FAILURES = tuple(_ERRORS)
+"""All that may end a command."""
+
+
+def execution_error(failure: Exception) -> ExecutionError:
+    """The error for one of `EXECUTION_FAILURES`."""
+    known = next(kind for kind in type(failure).__mro__ if kind in _ERRORS)
+    return _ERRORS[known](failure)

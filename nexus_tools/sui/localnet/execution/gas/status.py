@@ -1,0 +1,138 @@
+"""The gas of a transaction: what it may use, what it has used, and what that costs.
+
+Computation is what the machine's meter says, with natives, bytes read and bytes published; half of
+its digits are rounded up. Source: `sui-types/src/gas_model/gas_v2.rs`.
+"""
+
+from nexus_tools.sui.localnet.execution.errors import TransactionRefused
+from nexus_tools.sui.localnet.execution.gas.storage import StorageCharge, sender_rebate
+from nexus_tools.sui.localnet.execution.limits import (
+    BASE_TX_COST_FIXED,
+    MAX_GAS_COMPUTATION_BUCKET,
+    MAX_TX_GAS,
+    MIN_GAS_COMPUTATION,
+    OBJECT_ACCESS_COST_READ_PER_BYTE,
+    PACKAGE_PUBLISH_COST_PER_BYTE,
+)
+from nexus_tools.sui.localnet.execution.protocol import ProtocolRules
+from nexus_tools.sui.localnet.natives import (
+    INTERNAL_UNITS_PER_GAS_UNIT,
+    METERED_LIMITS,
+    UNMETERED_LIMITS,
+    NativeGas,
+)
+from nexus_tools.sui.localnet.vm import Meter
+from nexus_tools.sui.types.effects import GasCostSummary
+from nexus_tools.sui.types.transaction import GasData
+
+_UNMETERED = 1 << 62
+_KB = 1_000  # of the protocol's configuration
+
+
+def rounded_computation(units: int) -> int:
+    """Gas units as they are paid: 1 000 at least, and the lower half of the digits rounded up.
+
+    So 1 234 units are paid as 1 240, and 12 345 as 12 400.
+    """
+    if units < MIN_GAS_COMPUTATION:
+        return MIN_GAS_COMPUTATION
+    step = 10 ** ((len(str(units)) - 1) // 2)
+    return int(-(-units // step) * step)
+
+
+class GasStatus:
+    """The gas of one transaction: budget and price as the sender set them, and what is used up.
+
+    All is charged to `meter`, in internal gas units; `natives` is how natives do it. `rules` are
+    those of the epoch.
+    """
+
+    limits = METERED_LIMITS
+
+    def __init__(self, gas: GasData, rules: ProtocolRules) -> None:
+        self._rules = rules
+        self.price = gas.price
+        self.budget = gas.budget
+        most = min(self.budget // max(self.price, 1), MAX_GAS_COMPUTATION_BUCKET)
+        self.meter = Meter(most * INTERNAL_UNITS_PER_GAS_UNIT)
+        self.natives = NativeGas(self.meter.budget, self.meter)
+
+    def check_budget(self, balance: int) -> None:
+        """Refuse a budget out of bounds, or above the balance of the gas coins (MIST)."""
+        least = BASE_TX_COST_FIXED * self.price
+        if self.budget > MAX_TX_GAS:
+            raise TransactionRefused(
+                "gas_budget_too_high",
+                f"Gas budget: {self.budget} is higher than max: {MAX_TX_GAS}",
+            )
+        if self.budget < least:
+            raise TransactionRefused(
+                "gas_budget_too_low", f"Gas budget: {self.budget} is lower than min: {least}"
+            )
+        if balance < self.budget:
+            raise TransactionRefused(
+                "gas_balance_too_low",
+                f"Balance of gas object {balance} is lower than the needed amount: {self.budget}",
+            )
+
+    def charge_read(self, size: int) -> None:
+        """Charge for reading objects of this many bytes."""
+        self.meter.charge(size * OBJECT_ACCESS_COST_READ_PER_BYTE)
+
+    def charge_package_read(self, size: int) -> None:
+        """Charge for reading packages of this many bytes together."""
+        per_kb = self._rules.obj_access_cost_read_per_package_kb
+        if per_kb is None:
+            self.charge_read(size)
+        else:
+            self.meter.charge(-(-size * per_kb // _KB))
+
+    def charge_publish(self, size: int) -> None:
+        """Charge for checking modules of this many bytes."""
+        self.meter.charge(size * PACKAGE_PUBLISH_COST_PER_BYTE)
+
+    def computation_cost(self, price_max: int | None = None) -> tuple[int, bool]:
+        """MIST for the computation, at most the budget; and whether the budget suffices.
+
+        A gas unit costs `price_max` at most, if that is given.
+        """
+        units = self.meter.spent // INTERNAL_UNITS_PER_GAS_UNIT
+        price = self.price if price_max is None else min(self.price, price_max)
+        cost = rounded_computation(units) * price
+        return (cost, True) if cost < self.budget else (self.budget, False)
+
+    def can_pay(self, computation_cost: int, storage: StorageCharge) -> bool:
+        """Whether the budget suffices for both."""
+        due = max(storage.cost - self._sender_rebate(storage), 0)
+        return due <= self.budget - computation_cost
+
+    def summary(self, computation_cost: int, storage: StorageCharge) -> GasCostSummary:
+        """The costs as effects have them."""
+        rebate = self._sender_rebate(storage)
+        return GasCostSummary(computation_cost, storage.cost, rebate, storage.rebate - rebate)
+
+    def _sender_rebate(self, storage: StorageCharge) -> int:
+        return sender_rebate(storage.rebate, self._rules.storage_rebate_rate)
+
+
+class UnmeteredGas(GasStatus):
+    """The gas of the network's own transactions: nothing is charged."""
+
+    limits = UNMETERED_LIMITS
+
+    def __init__(self, gas: GasData, rules: ProtocolRules) -> None:
+        super().__init__(gas, rules)
+        self.meter = Meter(_UNMETERED)
+        self.natives = NativeGas(_UNMETERED)
+
+    def computation_cost(self, price_max: int | None = None) -> tuple[int, bool]:  # noqa: ARG002
+        """Nothing."""
+        return 0, True
+
+    def can_pay(self, _computation_cost: int, _storage: StorageCharge) -> bool:
+        """Always."""
+        return True
+
+    def summary(self, _computation_cost: int, _storage: StorageCharge) -> GasCostSummary:
+        """Nothing."""
+        return GasCostSummary(0, 0, 0, 0)

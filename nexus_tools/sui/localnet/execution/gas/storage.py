@@ -1,0 +1,66 @@
+"""What storing costs: how many bytes an object has, their price, and what comes back.
+
+The bytes are the fixed sizes of owner (40), digest (32) and rebate (8), whatever they are, and the
+data. Of the price nearly all comes back when the object goes. Source:
+`object_size_for_gas_metering` in `sui-types/src/{object,move_package}.rs`, `gas_model/gas_v2.rs`.
+"""
+
+from functools import lru_cache
+
+from msgspec import Struct
+
+from nexus_tools.sui.localnet.execution.limits import STORAGE_COST_PER_BYTE
+from nexus_tools.sui.types.object import OBJECT_TYPE, MoveObject, MovePackage
+from nexus_tools.sui.types.type_tag import StructTag
+
+_BASIS_POINTS = 10_000
+_METADATA_BYTES = 40 + 32 + 8
+_MOVE_OBJECT_BYTES = 1 + 8  # has_public_transfer, version
+_ADDRESS_BYTES, _VERSION_BYTES = 32, 8
+
+
+@lru_cache(maxsize=4_096)
+def _type_bytes(tag: StructTag) -> int:
+    return len(OBJECT_TYPE.encode(tag))
+
+
+def storage_bytes(data: MoveObject | MovePackage) -> int:
+    """The bytes that are paid for.
+
+    So 40 + 32 + 8 + 1 + 8 + 1 + 32 + 8 = 130 for a coin of SUI, whose type is written as one byte
+    and whose contents are an id and a u64.
+    """
+    if isinstance(data, MovePackage):
+        return _METADATA_BYTES + package_bytes(data)
+    return _METADATA_BYTES + _MOVE_OBJECT_BYTES + _type_bytes(data.type) + len(data.contents)
+
+
+def package_bytes(package: MovePackage) -> int:
+    """The size of a package, which has a limit too."""
+    modules = sum(len(name.encode()) + len(code) for name, code in package.modules)
+    origins = sum(
+        len(origin.module) + len(origin.datatype) + _ADDRESS_BYTES
+        for origin in package.type_origins
+    )
+    linkage = len(package.linkage) * (2 * _ADDRESS_BYTES + _VERSION_BYTES)
+    return _VERSION_BYTES + modules + origins + linkage
+
+
+def storage_cost(data: MoveObject | MovePackage) -> int:
+    """MIST for storing an object."""
+    return storage_bytes(data) * STORAGE_COST_PER_BYTE
+
+
+def sender_rebate(storage_rebate: int, rate: int) -> int:
+    """What the sender gets back of the storage that is given up, rounded half up.
+
+    `rate` is that of the protocol, of 10 000: 9 900 until version 137.
+    """
+    return (storage_rebate * rate + _BASIS_POINTS // 2) // _BASIS_POINTS
+
+
+class StorageCharge(Struct, frozen=True):
+    """MIST for all that is written, and MIST once paid for all that is replaced or removed."""
+
+    cost: int
+    rebate: int

@@ -1,0 +1,40 @@
+"""What a transaction names: checked, loaded from the ledger, and allowed to its sender."""
+
+from nexus_tools.sui.localnet.execution.inputs.deny_list import (
+    BYTES_READ_PER_OWNER,
+    check_denied_inputs,
+    check_denied_owners,
+    coin_owners,
+)
+from nexus_tools.sui.localnet.execution.inputs.funds import (
+    available_for_gas,
+    check_funds,
+    check_replay_protection,
+    pays_from_balance,
+    uses_gas_coin,
+)
+from nexus_tools.sui.localnet.execution.inputs.loader import (
+    InputLoader,
+    InputObject,
+    TransactionInputs,
+)
+from nexus_tools.sui.localnet.execution.inputs.pure import pure_check
+from nexus_tools.sui.localnet.execution.inputs.validity import check_programmable, check_transaction
+
+__all__ = [
+    "BYTES_READ_PER_OWNER",
+    "InputLoader",
+    "InputObject",
+    "TransactionInputs",
+    "available_for_gas",
+    "check_denied_inputs",
+    "check_denied_owners",
+    "check_funds",
+    "check_programmable",
+    "check_replay_protection",
+    "check_transaction",
+    "coin_owners",
+    "pays_from_balance",
+    "pure_check",
+    "uses_gas_coin",
+]

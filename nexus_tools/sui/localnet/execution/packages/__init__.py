@@ -1,0 +1,25 @@
+"""New packages: made of compiled modules, linked, verified."""
+
+from nexus_tools.sui.localnet.execution.packages.new_package import (
+    Dependencies,
+    NewModule,
+    dependencies_of,
+    fetch_package,
+    move_modules,
+    new_package,
+    read_modules,
+    upgraded_package,
+)
+from nexus_tools.sui.localnet.execution.packages.verification import verify_modules
+
+__all__ = [
+    "Dependencies",
+    "NewModule",
+    "dependencies_of",
+    "fetch_package",
+    "move_modules",
+    "new_package",
+    "read_modules",
+    "upgraded_package",
+    "verify_modules",
+]

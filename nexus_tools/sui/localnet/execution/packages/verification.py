@@ -1,0 +1,58 @@
+"""Verifying the modules of a package that is published, with the modules that it links to."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nexus_tools.sui.bytecode import CompiledModule
+from nexus_tools.sui.localnet.execution.errors import CommandFailed
+from nexus_tools.sui.localnet.execution.packages.new_package import NewModule
+from nexus_tools.sui.localnet.vm import Machine
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.execution_status import ErrorKind
+from nexus_tools.sui.types.object import MovePackage
+
+if TYPE_CHECKING:
+    from nexus_tools.sui.bytecode import Dependencies
+
+# What breaks a rule of Move has a Move status code, which the effects do not have.
+_KINDS = {
+    kind.name: kind
+    for kind in (
+        ErrorKind.SUI_MOVE_VERIFICATION_ERROR,
+        ErrorKind.SUI_MOVE_VERIFICATION_TIMEDOUT,
+        ErrorKind.INVARIANT_VIOLATION,
+    )
+}
+
+
+def verify_modules(machine: Machine, package: MovePackage, modules: Sequence[NewModule]) -> None:
+    """Refuse modules of a package, which the machine need not know. Raises `CommandFailed`."""
+    from nexus_tools.sui.localnet.verifier import (  # noqa: PLC0415 - 20 ms, for who publishes
+        VerificationError,
+        verify_package,
+    )
+
+    dependencies = _linked_modules(machine, package, modules)
+    try:
+        verify_package([module.compiled for module in modules], dependencies)
+    except VerificationError as error:
+        kind = _KINDS.get(error.status, ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR)
+        raise CommandFailed(kind, message=str(error)) from None
+
+
+def _linked_modules(
+    machine: Machine, package: MovePackage, modules: Sequence[NewModule]
+) -> "Dependencies":
+    """What finds the modules of the package, and of the versions that it is linked to."""
+    own = {module.compiled.name: module.compiled for module in modules}
+    linkage = {link.original_id: link.upgraded_id for link in package.linkage}
+
+    def find(module_id: tuple[bytes, str]) -> CompiledModule | None:
+        address, name = module_id
+        if address == modules[0].compiled.address:
+            return own.get(name)
+        linked = machine.types.package(linkage.get(Address(address), package.id))
+        module = linked.module(name) if linked else None
+        return module.compiled if module else None
+
+    return find

@@ -1,0 +1,178 @@
+"""Transactions of the network: the clock, random bytes, address balances, the end of an epoch.
+
+All is done by calling the framework's own functions, as on a real network: from address 0x0, with
+the right to call what is private, and without gas. Source: `execution_engine.rs` of `sui-adapter`;
+`TransactionData::new_system_transaction` in `sui-types/src/transaction.rs`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from nexus_tools.sui.bcs import byte_vector, u64
+from nexus_tools.sui.localnet.execution.environment import ObjectStore
+from nexus_tools.sui.localnet.execution.errors import TransactionRefused
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import RANDOM, SUI_FRAMEWORK, SUI_SYSTEM, SYSTEM_STATE, ZERO
+from nexus_tools.sui.types.clock import clock_input
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.expiration import NoExpiration
+from nexus_tools.sui.types.object import ObjectReference, Shared
+from nexus_tools.sui.types.system_transaction import (
+    ChangeEpoch,
+    ConsensusCommitPrologue,
+    ConsensusCommitPrologueV2,
+    ConsensusCommitPrologueV3,
+    ConsensusCommitPrologueV4,
+    EndOfEpoch,
+    RandomnessStateUpdate,
+)
+from nexus_tools.sui.types.transaction import (
+    Argument,
+    GasData,
+    InputArgument,
+    MoveCall,
+    ProgrammableSystemTransaction,
+    ProgrammableTransaction,
+    Pure,
+    SharedObject,
+    TransactionData,
+    TransactionKind,
+)
+from nexus_tools.sui.types.type_tag import SUI
+
+_FIRST_VERSION = 1  # of what genesis made
+
+# The flag of Ed25519, which is 0, a signature of 64 bytes and a key of 32.
+SYSTEM_SIGNATURE = bytes(97)
+"""Stands where others have a signature: Ed25519, all zeros."""
+
+_NO_PAYMENT = (ObjectReference(ZERO, 0, Digest(bytes(32))),)
+
+
+def system_data(kind: TransactionKind) -> TransactionData:
+    """A transaction of the network itself: sent by 0x0, at no cost."""
+    return TransactionData(kind, ZERO, GasData(_NO_PAYMENT, ZERO, 1, 0), NoExpiration())
+
+
+# --- The calls that they stand for
+
+Prologue = (
+    ConsensusCommitPrologue
+    | ConsensusCommitPrologueV2
+    | ConsensusCommitPrologueV3
+    | ConsensusCommitPrologueV4
+)
+
+
+def as_programmable(data: TransactionData, store: ObjectStore) -> TransactionData:
+    """A system transaction as the call that it stands for. Refuses what the localnet lacks."""
+    translate = _CALLS.get(type(data.kind))
+    if translate is None:
+        raise TransactionRefused(
+            "unsupported",
+            f"Feature is not supported: transactions of the kind {type(data.kind).__name__}",
+        )
+    return replace(data, kind=translate(data.kind, store))
+
+
+def _set_clock(prologue: Prologue, _store: ObjectStore) -> ProgrammableTransaction:
+    clock = clock_input(mutable=True)
+    timestamp = Pure(u64.encode(prologue.commit_timestamp_ms))
+    return _call("clock", "consensus_commit_prologue", (clock, timestamp))
+
+
+def _update_randomness(
+    update: RandomnessStateUpdate, store: ObjectStore
+) -> ProgrammableTransaction:
+    found = store.get(RANDOM)
+    if found is None or not isinstance(found.owner, Shared):
+        raise TransactionRefused("object_not_found", "there is no object 0x8 for randomness")
+    random = SharedObject(RANDOM, found.owner.initial_version, mutable=True)
+    values = (Pure(u64.encode(update.round)), Pure(byte_vector.encode(update.random_bytes)))
+    return _call("random", "update_randomness_state", (random, *values))
+
+
+def _as_it_is(kind: ProgrammableSystemTransaction, _store: ObjectStore) -> ProgrammableTransaction:
+    return ProgrammableTransaction(kind.inputs, kind.commands)
+
+
+def _call(
+    module: str, function: str, inputs: tuple[SharedObject | Pure, ...]
+) -> ProgrammableTransaction:
+    arguments = tuple(map(InputArgument, range(len(inputs))))
+    return ProgrammableTransaction(
+        inputs, (MoveCall(SUI_FRAMEWORK, module, function, (), arguments),)
+    )
+
+
+# --- The end of an epoch
+
+STORAGE_FUND_REINVEST_RATE = 500
+"""How much of the storage fund's rewards stays in the fund, of 10 000."""
+
+REWARD_SLASHING_RATE = 10_000
+"""How much of its rewards a validator loses that the others report, of 10 000."""
+
+
+def _end_of_epoch(transaction: EndOfEpoch, _store: ObjectStore) -> ProgrammableTransaction:
+    """The last transaction of an epoch, if all that it does is to change the epoch."""
+    if len(transaction.steps) != 1 or not isinstance(transaction.steps[0], ChangeEpoch):
+        steps = ", ".join(type(step).__name__ for step in transaction.steps)
+        raise TransactionRefused(
+            "unsupported",
+            f"Feature is not supported: transactions of the kind EndOfEpoch with ({steps})",
+        )
+    return _change_epoch(transaction.steps[0], _store)
+
+
+def _change_epoch(change: ChangeEpoch, _store: ObjectStore) -> ProgrammableTransaction:
+    """Mint what the epoch's transactions have paid, advance the epoch, burn what they got back.
+
+    `sui_system::advance_epoch` distributes the rewards. The framework stays as it is: there are no
+    other packages to upgrade to. Source: `construct_advance_epoch_pt`.
+    """
+    if change.system_packages:
+        raise TransactionRefused(
+            "unsupported", "Feature is not supported: upgrades of system packages"
+        )
+    builder = TransactionBuilder()
+    storage = _rewards(builder, change.storage_charge)
+    computation = _rewards(builder, change.computation_charge)
+    numbers = (
+        change.epoch,
+        change.protocol_version,
+        change.storage_rebate,
+        change.non_refundable_storage_fee,
+        STORAGE_FUND_REINVEST_RATE,
+        REWARD_SLASHING_RATE,
+        change.epoch_start_timestamp_ms,
+    )
+    state = builder.resolved(SharedObject(SYSTEM_STATE, _FIRST_VERSION, mutable=True))
+    rebates = builder.move_call(
+        SUI_SYSTEM,
+        "sui_system",
+        "advance_epoch",
+        [storage, computation, state, *map(builder.u64, numbers)],
+    )
+    builder.move_call(SUI_FRAMEWORK, "balance", "destroy_storage_rebates", [rebates], [SUI])
+    return builder.finish()
+
+
+def _rewards(builder: TransactionBuilder, amount: int) -> Argument:
+    return builder.move_call(
+        SUI_FRAMEWORK, "balance", "create_staking_rewards", [builder.u64(amount)], [SUI]
+    )
+
+
+_CALLS: Mapping[type[Any], Callable[[Any, ObjectStore], ProgrammableTransaction]] = {
+    ConsensusCommitPrologue: _set_clock,
+    ConsensusCommitPrologueV2: _set_clock,
+    ConsensusCommitPrologueV3: _set_clock,
+    ConsensusCommitPrologueV4: _set_clock,
+    RandomnessStateUpdate: _update_randomness,
+    ChangeEpoch: _change_epoch,
+    EndOfEpoch: _end_of_epoch,
+    ProgrammableSystemTransaction: _as_it_is,
+}

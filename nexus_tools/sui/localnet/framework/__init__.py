@@ -1,0 +1,29 @@
+"""Where the genuine framework bytecode comes from."""
+
+from nexus_tools.sui.localnet.framework.loader import (
+    FRAMEWORK_NAMES,
+    FRAMEWORK_VERSION,
+    PROTOCOL_VERSION,
+    FrameworkPackage,
+    load_framework,
+)
+from nexus_tools.sui.localnet.framework.release import (
+    Release,
+    embedded_release,
+    packages_of,
+    read_release,
+    write_release,
+)
+
+__all__ = [
+    "FRAMEWORK_NAMES",
+    "FRAMEWORK_VERSION",
+    "PROTOCOL_VERSION",
+    "FrameworkPackage",
+    "Release",
+    "embedded_release",
+    "load_framework",
+    "packages_of",
+    "read_release",
+    "write_release",
+]

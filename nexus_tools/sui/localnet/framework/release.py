@@ -1,0 +1,104 @@
+"""A release of the framework: the one that comes with us, or one that somebody else has.
+
+Whatever else has packages of a framework writes them into a folder as compilers do, a `.mv` file
+for each module, so that there is one form to read.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from nexus_tools.sui.bytecode import MalformedModule, deserialize, package_digest
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.localnet.framework.loader import (
+    DEPENDENCIES,
+    FRAMEWORK_NAMES,
+    FRAMEWORK_VERSION,
+    FrameworkPackage,
+    load_framework,
+)
+
+
+class Release(Struct, frozen=True, eq=False):
+    """The packages 0x1, 0x2 and 0x3 by their addresses; `name` is what people call it."""
+
+    name: str
+    packages: Mapping[bytes, FrameworkPackage]
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The package digests in hex, by `0x1` and so on."""
+        return {
+            f"0x{address[-1]:x}": package_digest(package.modules, package.dependencies).hex()
+            for address, package in self.packages.items()
+        }
+
+    @property
+    def digest(self) -> str:
+        """One digest in hex for all packages."""
+        return hashlib.blake2b("".join(self.digests.values()).encode(), digest_size=32).hexdigest()
+
+
+@cache
+def embedded_release() -> Release:
+    """The one that comes with us.
+
+    Raises `framework_not_found` and `framework_version_mismatch`.
+    """
+    return Release(FRAMEWORK_VERSION, load_framework())
+
+
+def read_release(folder: Path) -> Release:
+    """The release whose modules are `.mv` files in a folder, however deep.
+
+    Raises `framework_incomplete` if a package has none, `framework_invalid` for what is no module.
+    """
+    found: dict[bytes, dict[str, bytes]] = {address: {} for address in FRAMEWORK_NAMES}
+    for path in sorted(folder.rglob("*.mv")):
+        data = path.read_bytes()
+        address, name = _module_id(path, data)
+        if address in found:  # other packages, such as the bridge, are of no use here
+            found[address][name] = data
+    missing = [f"0x{address[-1]:x}" for address, modules in found.items() if not modules]
+    if missing:
+        raise ValidationError(
+            "framework_incomplete",
+            f"{folder} has no modules of {', '.join(missing)}",
+            hint="name a folder with the .mv files of 0x1, 0x2 and 0x3",
+        )
+    return Release(str(folder), packages_of(found))
+
+
+def packages_of(
+    modules: Mapping[bytes, Mapping[str, bytes]],
+) -> Mapping[bytes, FrameworkPackage]:
+    """The packages of a framework from module files by address and name."""
+    return {
+        address: FrameworkPackage(address, _in_order(modules[address].values()), dependencies)
+        for address, dependencies in DEPENDENCIES.items()
+    }
+
+
+def write_release(release: Release, folder: Path) -> None:
+    """Write the modules of a release into a folder, as `read_release` reads them."""
+    for address, package in release.packages.items():
+        place = folder / f"0x{address[-1]:x}"
+        place.mkdir(parents=True, exist_ok=True)
+        for data in package.modules:
+            (place / f"{deserialize(data).name}.mv").write_bytes(data)
+
+
+def _module_id(path: Path, data: bytes) -> tuple[bytes, str]:
+    try:
+        module = deserialize(data)
+    except MalformedModule as error:
+        raise ValidationError("framework_invalid", f"{path} is no module: {error}") from None
+    return module.address, module.name
+
+
+def _in_order(modules: Iterable[bytes]) -> tuple[bytes, ...]:
+    """Modules by their names: what they are in a package of the chain."""
+    return tuple(sorted(modules, key=lambda data: deserialize(data).name))

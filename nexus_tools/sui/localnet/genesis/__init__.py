@@ -1,0 +1,28 @@
+"""Genesis: the world at checkpoint 0."""
+
+from nexus_tools.sui.localnet.genesis.genesis import (
+    COINS,
+    DEFAULT_ORIGIN,
+    FAUCET_MIST,
+    TOTAL_SUPPLY_MIST,
+    Origin,
+    check_origin,
+    found_network,
+    framework_digests,
+    framework_packages,
+)
+from nexus_tools.sui.localnet.genesis.validators import VALIDATORS, GenesisValidator
+
+__all__ = [
+    "COINS",
+    "DEFAULT_ORIGIN",
+    "FAUCET_MIST",
+    "TOTAL_SUPPLY_MIST",
+    "VALIDATORS",
+    "GenesisValidator",
+    "Origin",
+    "check_origin",
+    "found_network",
+    "framework_digests",
+    "framework_packages",
+]

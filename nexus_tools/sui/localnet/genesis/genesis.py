@@ -1,0 +1,189 @@
+"""The world at checkpoint 0.
+
+Packages, system objects and money come into being by one transaction, as on a real network. The
+objects are made by the framework's own functions, called as Sui's genesis and its changes of epoch
+call them (`sui-genesis-builder/src/lib.rs`, `execution_engine.rs` of `sui-adapter`).
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from nexus_tools.sui.bcs import u64
+from nexus_tools.sui.bytecode import declared_types
+from nexus_tools.sui.errors import NexusError, NotNowError
+from nexus_tools.sui.localnet.execution import (
+    SYSTEM_SIGNATURE,
+    Environment,
+    Executor,
+    protocol_rules,
+    system_data,
+)
+from nexus_tools.sui.localnet.framework import (
+    FRAMEWORK_NAMES,
+    PROTOCOL_VERSION,
+    FrameworkPackage,
+    Release,
+    embedded_release,
+    packages_of,
+)
+from nexus_tools.sui.localnet.genesis.genesis_calls import Founding
+from nexus_tools.sui.localnet.genesis.system_state import STAKE_SUBSIDY_MIST, create_system_state
+from nexus_tools.sui.localnet.genesis.validators import STAKE_MIST, VALIDATORS
+from nexus_tools.sui.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Place
+from nexus_tools.sui.localnet.vm import Machine, MoveFailure
+from nexus_tools.sui.types.address import CLOCK, Address
+from nexus_tools.sui.types.clock import clock_contents
+from nexus_tools.sui.types.digest import Digest, blake2b256, transaction_digest
+from nexus_tools.sui.types.object import Immutable, Linkage, MovePackage, TypeOrigin
+from nexus_tools.sui.types.system_transaction import Genesis, GenesisObject
+
+TOTAL_SUPPLY_MIST = 10_000_000_000 * 1_000_000_000
+"""All SUI that there is: `TOTAL_SUPPLY_MIST` of the Move module `0x2::sui`."""
+
+COINS = 50
+"""In how many coins the faucet has its money at first."""
+
+FAUCET_MIST = TOTAL_SUPPLY_MIST - STAKE_SUBSIDY_MIST - len(VALIDATORS) * STAKE_MIST
+"""What the faucet has: all that is neither staked nor set aside for stakers."""
+
+# Modules whose `create` makes a shared object with an id of its own: 0x6, 0x7, 0x8, 0x403, 0xc and
+# 0xacc.
+_MODULES_WITH_AN_OBJECT = (
+    "clock",
+    "authenticator_state",
+    "random",
+    "deny_list",
+    "coin_registry",
+    "accumulator",
+)
+_FIRST_VERSION = 1
+
+
+class Origin(Struct, frozen=True):
+    """What a network begins with: a framework, and the rules of a protocol version.
+
+    None is whatever a network has that was there before, and else the framework that comes with us,
+    and its version.
+    """
+
+    release: Release | None = None
+    protocol_version: int | None = None
+
+
+DEFAULT_ORIGIN = Origin()
+
+
+def found_network(
+    ledger: Ledger,
+    executor: Executor,
+    faucet: Address,
+    timestamp_ms: int,
+    origin: Origin = DEFAULT_ORIGIN,
+) -> Checkpoint:
+    """Write checkpoint 0 of a new network, where the money belongs to `faucet`.
+
+    Raises `framework_not_found`, `framework_version_mismatch`, `framework_unsupported` and
+    `protocol_version_unknown`.
+    """
+    rules = protocol_rules(origin.protocol_version or PROTOCOL_VERSION)
+    release = origin.release or embedded_release()
+    packages = framework_packages(release)
+    for package in packages:
+        executor.machine.types.publish(package)
+    objects = [GenesisObject(package, Immutable()) for package in packages]
+    try:
+        objects += _created_objects(executor.machine, faucet, timestamp_ms, rules.version)
+    except MoveFailure as error:
+        raise NexusError(
+            "framework_unsupported",
+            f"no network can be made of the framework of {release.name}: {error}",
+            hint="an older or newer release may do; without one it is that which comes with us",
+        ) from None
+    data = system_data(Genesis(tuple(objects)))
+    data_bytes = data.encode()
+    environment = Environment(0, timestamp_ms, 1, rules)
+    result = executor.execute(data, transaction_digest(data_bytes), ledger, environment)
+    executed = ExecutedTransaction.at(
+        Place(0, timestamp_ms), data, data_bytes, (SYSTEM_SIGNATURE,), result
+    )
+    checkpoint = Checkpoint.after(None, (executed,), timestamp_ms)
+    ledger.apply(checkpoint)
+    return checkpoint
+
+
+@lru_cache(maxsize=4)  # tests open networks by the hundred
+def framework_packages(release: Release) -> tuple[MovePackage, ...]:
+    """The packages of a framework, each in its first version."""
+    return tuple(map(_move_package, release.packages.values()))
+
+
+def check_origin(ledger: Ledger, protocol_version: int, origin: Origin) -> None:
+    """Refuse an origin that is not that of a network. Raises `origin_differs`."""
+    release = origin.release
+    if release is not None and release.digests != framework_digests(ledger):
+        raise NotNowError(
+            "origin_differs",
+            f"the network that is kept there has another framework than that of {release.name}",
+            hint="start it without a framework, or keep another network elsewhere: --state FOLDER",
+        )
+    if origin.protocol_version not in (None, protocol_version):
+        raise NotNowError(
+            "origin_differs",
+            f"the network that is kept there has protocol version {protocol_version}, not"
+            f" {origin.protocol_version}",
+            hint="start it without a version, or keep another network elsewhere: --state FOLDER",
+        )
+
+
+def framework_digests(ledger: Ledger) -> Mapping[str, str]:
+    """The package digests of a network's framework in hex, by `0x1` and so on."""
+    modules = {address: _modules(ledger, address) for address in FRAMEWORK_NAMES}
+    return Release("", packages_of(modules)).digests
+
+
+def _modules(ledger: Ledger, address: bytes) -> Mapping[str, bytes]:
+    found = ledger.get(Address(address))
+    assert found is not None
+    assert isinstance(found.data, MovePackage)
+    return dict(found.data.modules)
+
+
+def _move_package(package: FrameworkPackage) -> MovePackage:
+    declared = [declared_types(data) for data in package.modules]
+    named = zip((name for name, _ in declared), package.modules, strict=True)
+    package_id = Address(package.address)
+    used = map(Address, package.dependencies)
+    linkage = (Linkage(each, each, _FIRST_VERSION) for each in used)
+    return MovePackage(
+        id=package_id,
+        version=_FIRST_VERSION,
+        modules=tuple(sorted(named)),
+        type_origins=tuple(
+            TypeOrigin(name, datatype, package_id) for name, types in declared for datatype in types
+        ),
+        linkage=tuple(sorted(linkage, key=lambda link: link.original_id)),
+    )
+
+
+def _created_objects(
+    machine: Machine, faucet: Address, timestamp_ms: int, protocol_version: int
+) -> Iterator[GenesisObject]:
+    """The objects that the framework's code creates: system objects and coins."""
+    seed = Digest(blake2b256(faucet, u64.encode(timestamp_ms)))
+    founding = Founding(machine, seed, timestamp_ms)
+    for module in _MODULES_WITH_AN_OBJECT:
+        founding.call(module, "create")
+    (supply,) = founding.call("sui", "new")
+    coins = [(faucet, FAUCET_MIST // COINS)] * COINS
+    create_system_state(founding, supply, timestamp_ms, coins, protocol_version)
+    for created in founding.objects():
+        yield _with_time(created, timestamp_ms) if created.data.id == CLOCK else created
+
+
+def _with_time(clock: GenesisObject, timestamp_ms: int) -> GenesisObject:
+    """The clock at the start of the chain."""
+    contents = clock_contents(timestamp_ms)
+    return GenesisObject(replace(clock.data, contents=contents), clock.owner)

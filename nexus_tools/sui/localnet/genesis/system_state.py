@@ -1,0 +1,103 @@
+"""The system state 0x5 at the start of a network: validators with stake, and who gets the money.
+
+Made by `0x3::genesis::create`, as `sui-genesis-builder` does it; the parameters are those that it
+has for a new network (`sui-config/src/genesis.rs`, `sui-types/src/governance.rs`).
+"""
+
+from collections.abc import Iterator, Sequence
+
+from nexus_tools.sui.localnet.genesis.genesis_calls import Founding
+from nexus_tools.sui.localnet.genesis.validators import (
+    COMMISSION_RATE,
+    GAS_PRICE,
+    STAKE_MIST,
+    VALIDATORS,
+    GenesisValidator,
+)
+from nexus_tools.sui.localnet.vm import Value
+from nexus_tools.sui.types.address import SUI_SYSTEM, Address
+
+_SUI = 1_000_000_000
+
+STAKE_SUBSIDY_MIST = 1_000_000_000 * _SUI
+"""What is set aside to be added to rewards: a billion SUI."""
+
+EPOCH_DURATION_MS = 86_400_000
+"""How long an epoch has to last for the subsidy to be paid: a day."""
+
+_SUBSIDY_START_EPOCH = 0
+_SUBSIDY_MIST = 1_000_000 * _SUI
+_SUBSIDY_PERIOD_EPOCHS = 10
+_SUBSIDY_DECREASE_RATE = 1_000  # of 10 000
+
+_MAX_VALIDATORS = 150
+_MIN_JOINING_STAKE_MIST = 30_000_000 * _SUI
+_LOW_STAKE_MIST = 20_000_000 * _SUI
+_VERY_LOW_STAKE_MIST = 15_000_000 * _SUI
+_LOW_STAKE_GRACE_EPOCHS = 7
+
+
+def create_system_state(
+    founding: Founding,
+    supply: Value,
+    timestamp_ms: int,
+    coins: Sequence[tuple[Address, int]],
+    protocol_version: int,
+) -> None:
+    """Create 0x5 and what belongs to it, and coins of these amounts (MIST) for these addresses.
+
+    `supply` is the balance with all SUI: subsidy, stakes and coins have to use it up.
+    """
+    (state_id,) = founding.call("object", "sui_system_state")
+    allocations = [*_stakes(), *([bytes(owner), amount, [[]]] for owner, amount in coins)]
+    founding.call(
+        "genesis",
+        "create",
+        state_id,
+        supply,
+        _chain_parameters(timestamp_ms, protocol_version),
+        [_metadata(validator) for validator in VALIDATORS],
+        [STAKE_SUBSIDY_MIST, allocations],
+        package=SUI_SYSTEM,
+    )
+
+
+def _chain_parameters(timestamp_ms: int, protocol_version: int) -> Value:
+    """A `GenesisChainParameters`, whose fields are in this order."""
+    return [
+        protocol_version,
+        timestamp_ms,
+        EPOCH_DURATION_MS,
+        _SUBSIDY_START_EPOCH,
+        _SUBSIDY_MIST,
+        _SUBSIDY_PERIOD_EPOCHS,
+        _SUBSIDY_DECREASE_RATE,
+        _MAX_VALIDATORS,
+        _MIN_JOINING_STAKE_MIST,
+        _LOW_STAKE_MIST,
+        _VERY_LOW_STAKE_MIST,
+        _LOW_STAKE_GRACE_EPOCHS,
+    ]
+
+
+def _metadata(validator: GenesisValidator) -> Value:
+    """A `GenesisValidatorMetadata`."""
+    texts = (validator.name, f"{validator.name} of the localnet", "", "")
+    return [
+        *(bytearray(text.encode()) for text in texts),
+        bytes(validator.address),
+        GAS_PRICE,
+        COMMISSION_RATE,
+        bytearray(validator.protocol_public_key),
+        bytearray(validator.proof_of_possession),
+        bytearray(validator.network_public_key),
+        bytearray(validator.worker_public_key),
+        *(bytearray(address.encode()) for address in validator.network_addresses()),
+    ]
+
+
+def _stakes() -> Iterator[Value]:
+    """A `TokenAllocation` for each validator, to itself, staked with itself."""
+    for validator in VALIDATORS:
+        address = bytes(validator.address)
+        yield [address, STAKE_MIST, [[address]]]

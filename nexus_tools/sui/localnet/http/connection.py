@@ -1,0 +1,228 @@
+"""What both versions of HTTP have in common: turns, deadlines, and the tasks that serve."""
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import cast
+
+from nexus_tools.sui.localnet.http.exchange import (
+    Application,
+    Backlog,
+    ClientGoneError,
+    Exchange,
+)
+from nexus_tools.sui.localnet.http.memory_budget import Budget
+
+_LOG = logging.getLogger(__name__)
+
+_TURN_BYTES = 4096
+_AHEAD_BYTES = 64 * 1024  # that may come behind what is being served
+_UNSENT_BYTES = 64 * 1024  # that may be sent in one turn: asyncio's own bound for what waits
+
+
+class Connection(asyncio.Protocol, ABC):
+    """One connection of a client. Whatever bytes it is sent, it ends only itself.
+
+    It reads a part of what has come, then lets the others have their turn: small frames take long.
+    What is sent in one turn goes out together: a system call costs more than all else.
+    `when_over` is called when it is lost, and nothing is being served on it any more.
+    """
+
+    def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
+        self.when_over: Callable[[], None] = lambda: None
+        self._application = application
+        self._idle_seconds = idle_seconds
+        self.budget = budget
+        self.backlog = Backlog()
+        self._has_left = False  # the client sends no more
+        self._is_lost = False
+        self._is_writable = True
+        self._heard = bytearray()  # what has come and is not read yet
+        self._unsent = bytearray()  # what goes out at the end of this turn
+        self._reads_soon = False
+        self._flushes_soon = False
+        self._tasks: dict[Exchange, asyncio.Task[None]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._deadline: asyncio.TimerHandle | None = None
+        self._transport: asyncio.Transport
+
+    # --- What happens to the connection
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is one without its class
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
+        """End, and with it all that is being served."""
+        self._is_lost = True
+        self._expect(None)
+        self._heard.clear()
+        self._cancel_all()
+        self._check_over()
+
+    def eof_received(self) -> bool | None:
+        """The client sends no more, and is sent no more than there is."""
+        self._has_left = True
+        self._close()
+        return None
+
+    def pause_writing(self) -> None:
+        """The client reads more slowly than it is written to: it is not heard until it has read."""
+        self._is_writable = False
+        self._listen()
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        self._is_writable = True
+        self._wake_all()
+        self._read_soon()
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the client keeps up, and this turn has room for more."""
+        return self._is_writable and len(self._unsent) < _UNSENT_BYTES
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether nothing more can be sent."""
+        return self._transport.is_closing()
+
+    def _expect(self, seconds: float | None) -> None:
+        """Drop the connection if what it waits for does not come in time; None takes that back."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self._loop.call_later(seconds, self._transport.abort) if seconds else None
+
+    # --- Reading
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the client."""
+        if len(data) <= _TURN_BYTES and not self._heard and self._is_ready():
+            self._hear(data)
+            return
+        self._heard += data
+        if not self._reads_soon:
+            self._read_some()
+
+    def _read_soon(self) -> None:
+        if not self._reads_soon:
+            self._reads_soon = True
+            self._loop.call_soon(self._read_some)
+
+    def _read_some(self) -> None:
+        self._reads_soon = False
+        if self.is_closing:
+            self._heard.clear()
+            return
+        if self._is_ready():
+            part = bytes(self._heard[:_TURN_BYTES])
+            del self._heard[:_TURN_BYTES]
+            self._hear(part)
+            if self._heard and self._is_ready():
+                self._read_soon()
+        self._listen()
+
+    def _listen(self) -> None:
+        """Let the client send, unless there is enough to read or it does not read itself.
+
+        One that sends no more is not listened to: uvloop would say that again and again.
+        """
+        is_behind = self._reads_soon or len(self._heard) > _AHEAD_BYTES
+        if self._is_writable and not is_behind and not self._has_left:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+
+    def _hear(self, data: bytes) -> None:
+        self._flushes_soon = True  # namely below
+        try:
+            self._take(data)
+        finally:
+            self._flush()
+
+    def _is_ready(self) -> bool:
+        """Whether what has come may be read."""
+        return self._is_writable
+
+    @abstractmethod
+    def _take(self, data: bytes) -> None:
+        """Read what has come, and serve what it asks for."""
+
+    # --- Serving
+
+    def _serve(self, exchange: Exchange) -> None:
+        task = self._begin(exchange)
+        if task is None:
+            self._forget(exchange)
+        else:
+            self._tasks[exchange] = task
+            task.add_done_callback(partial(self._finish, exchange))
+
+    def _begin(self, exchange: Exchange) -> asyncio.Task[None] | None:
+        try:
+            rest = self._application.begin(exchange)
+        except ClientGoneError:
+            return None
+        except Exception:  # noqa: BLE001 - the edge of the server
+            _LOG.exception("an HTTP response failed")
+            return None
+        return None if rest is None else self._loop.create_task(rest)
+
+    def _finish(self, exchange: Exchange, task: asyncio.Task[None]) -> None:
+        del self._tasks[exchange]
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, ClientGoneError):
+            _LOG.error("an HTTP response failed", exc_info=error)
+        self._forget(exchange)
+        self._check_over()
+
+    def _forget(self, exchange: Exchange) -> None:
+        exchange.keep(0)
+        self._release(exchange)
+
+    def _cancel_all(self) -> None:
+        for task in tuple(self._tasks.values()):
+            task.cancel()
+
+    def _check_over(self) -> None:
+        if self._is_lost and not self._tasks:
+            self.when_over()
+
+    @abstractmethod
+    def _release(self, exchange: Exchange) -> None:
+        """The application is done with an exchange, whether or not both sides have ended it."""
+
+    # --- Sending
+
+    def write(self, data: bytes) -> None:
+        """Send at the end of this turn."""
+        self._unsent += data
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what there is for the client, at the end of this turn."""
+        if not self._flushes_soon:
+            self._flushes_soon = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flushes_soon = False
+        data = bytes(self._unsent)
+        self._unsent.clear()
+        if data and not self.is_closing:
+            self._transport.write(data)
+        if len(data) >= _UNSENT_BYTES and self._is_writable:
+            self._wake_all()
+
+    def _wake_all(self) -> None:
+        for exchange in self._tasks:
+            exchange.wake()
+
+    def _close(self) -> None:
+        """Send what there is, to a client that takes it before it is idle for too long."""
+        self._flush()
+        self._cancel_all()
+        self._transport.close()
+        self._expect(self._idle_seconds)

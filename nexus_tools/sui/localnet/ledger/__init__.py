@@ -1,0 +1,51 @@
+"""Objects in all their versions, transactions, checkpoints, events, and their indexes."""
+
+from nexus_tools.sui.localnet.ledger.checkpoint import Checkpoint, epoch_gas_used
+from nexus_tools.sui.localnet.ledger.database import STATE_FILE_NAME, State
+from nexus_tools.sui.localnet.ledger.events import (
+    EmittedBy,
+    EventFilter,
+    EventLiteral,
+    EventPosition,
+    HasType,
+    LedgerEvent,
+    SentBy,
+    matches,
+)
+from nexus_tools.sui.localnet.ledger.ledger import Ledger, Snapshot
+from nexus_tools.sui.localnet.ledger.live_objects import CoinBalance
+from nexus_tools.sui.localnet.ledger.object_index import listing_place, type_order
+from nexus_tools.sui.localnet.ledger.object_versions import PastObjects
+from nexus_tools.sui.localnet.ledger.progress_record import delete_state
+from nexus_tools.sui.localnet.ledger.transaction import (
+    BalanceChange,
+    ExecutedTransaction,
+    Place,
+    balance_changes,
+)
+
+__all__ = [
+    "STATE_FILE_NAME",
+    "BalanceChange",
+    "Checkpoint",
+    "CoinBalance",
+    "EmittedBy",
+    "EventFilter",
+    "EventLiteral",
+    "EventPosition",
+    "ExecutedTransaction",
+    "HasType",
+    "Ledger",
+    "LedgerEvent",
+    "PastObjects",
+    "Place",
+    "SentBy",
+    "Snapshot",
+    "State",
+    "balance_changes",
+    "delete_state",
+    "epoch_gas_used",
+    "listing_place",
+    "matches",
+    "type_order",
+]

@@ -1,0 +1,89 @@
+"""A checkpoint with its transactions."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from msgspec import Struct
+
+from nexus_tools.sui.bcs import u64, vector
+from nexus_tools.sui.localnet.ledger.transaction import ExecutedTransaction
+from nexus_tools.sui.types.checkpoint import CheckpointContents, CheckpointSummary, EndOfEpochData
+from nexus_tools.sui.types.digest import Digest, checkpoint_contents_digest, checkpoint_digest
+from nexus_tools.sui.types.effects import GasCostSummary
+from nexus_tools.sui.types.system_transaction import RandomnessStateUpdate
+
+# `CheckpointVersionSpecificData::V1`: the rounds of randomness. Genesis has no such data.
+_VERSION_1 = b"\0"
+_ROUNDS = vector(u64)
+
+
+class Checkpoint(Struct, frozen=True):
+    """The head of a checkpoint, its contents and the transactions in their order."""
+
+    digest: Digest
+    summary: CheckpointSummary
+    summary_bytes: bytes
+    contents: CheckpointContents
+    contents_bytes: bytes
+    transactions: tuple[ExecutedTransaction, ...]
+
+    @classmethod
+    def after(
+        cls,
+        previous: "Checkpoint | None",
+        transactions: Sequence[ExecutedTransaction],
+        timestamp_ms: int,
+        epoch: int = 0,
+        end_of_epoch: EndOfEpochData | None = None,
+    ) -> Self:
+        """The checkpoint that follows `previous`; without one, genesis."""
+        contents = CheckpointContents(
+            tuple((executed.digest, executed.effects_digest) for executed in transactions),
+            tuple(executed.signatures if previous else () for executed in transactions),
+        )
+        contents_bytes = contents.encode()
+        before = previous.summary if previous else None
+        summary = CheckpointSummary(
+            epoch=epoch,
+            sequence_number=before.sequence_number + 1 if before else 0,
+            network_total_transactions=len(transactions)
+            + (before.network_total_transactions if before else 0),
+            content_digest=checkpoint_contents_digest(contents_bytes),
+            previous_digest=previous.digest if previous else None,
+            epoch_rolling_gas_cost_summary=epoch_gas_used(epoch, before, transactions),
+            timestamp_ms=timestamp_ms,
+            checkpoint_commitments=(),
+            end_of_epoch_data=end_of_epoch,
+            version_specific_data=_randomness_rounds(transactions) if before else b"",
+        )
+        summary_bytes = summary.encode()
+        digest = checkpoint_digest(summary_bytes)
+        return cls(digest, summary, summary_bytes, contents, contents_bytes, tuple(transactions))
+
+    @property
+    def number(self) -> int:
+        """The sequence number; 0 is genesis."""
+        return self.summary.sequence_number
+
+    @property
+    def first_transaction(self) -> int:
+        """How many transactions the chain held before this checkpoint."""
+        return self.summary.network_total_transactions - len(self.contents.transactions)
+
+
+def _randomness_rounds(transactions: Sequence[ExecutedTransaction]) -> bytes:
+    kinds = (executed.data.kind for executed in transactions)
+    rounds = [kind.round for kind in kinds if isinstance(kind, RandomnessStateUpdate)]
+    return _VERSION_1 + _ROUNDS.encode(tuple(rounds))
+
+
+def epoch_gas_used(
+    epoch: int, before: CheckpointSummary | None, transactions: Sequence[ExecutedTransaction]
+) -> GasCostSummary:
+    """What all transactions of an epoch have cost, up to a checkpoint and with these behind it."""
+    total = GasCostSummary(0, 0, 0, 0)
+    if before is not None and before.epoch == epoch:
+        total = before.epoch_rolling_gas_cost_summary
+    for executed in transactions:
+        total += executed.effects.gas_used
+    return total

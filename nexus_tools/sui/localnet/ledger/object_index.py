@@ -1,0 +1,127 @@
+"""An index of objects: owner -> type -> places in ascending order.
+
+Objects are listed as a real node lists them: by type, coins of a type from the largest to the
+smallest, and by id. Source: `OwnerIndexKey` in `sui-core/src/rpc_index.rs`.
+"""
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain, islice
+
+from nexus_tools.sui.types.address import ADDRESS_LENGTH, Address
+from nexus_tools.sui.types.coin import coin_balance, is_coin
+from nexus_tools.sui.types.object import MoveObject
+from nexus_tools.sui.types.type_tag import Primitive, StructTag, TypeTag, VectorTag
+
+_MAX_U64 = 2**64 - 1
+_U32, _U64 = 4, 8
+# The variants of `TypeTag`, in its order.
+_VECTOR, _STRUCT = 6, 7
+_PRIMITIVES = {
+    Primitive.BOOL: 0,
+    Primitive.U8: 1,
+    Primitive.U64: 2,
+    Primitive.U128: 3,
+    Primitive.ADDRESS: 4,
+    Primitive.SIGNER: 5,
+    Primitive.U16: 8,
+    Primitive.U32: 9,
+    Primitive.U256: 10,
+}
+
+
+def place_of(data: MoveObject) -> bytes:
+    """The place of an object among those of its type; it ends with the id.
+
+    The place of a coin of 7 begins with fffffffffffffff8, that of a coin of 5 with
+    fffffffffffffffa: the larger comes first.
+    """
+    if not is_coin(data.type):
+        return data.id
+    return (_MAX_U64 - coin_balance(data)).to_bytes(_U64, "big") + data.id
+
+
+def listing_place(data: MoveObject) -> bytes:
+    """The place of an object among those of all types."""
+    return type_order(data.type) + place_of(data)
+
+
+@lru_cache(maxsize=1024)
+def type_order(tag: TypeTag) -> bytes:
+    """What types are ordered by: their form as a key of the database of real nodes.
+
+    That is bincode with integers of fixed size, big-endian.
+    """
+    if not isinstance(tag, StructTag):
+        return _order_of(tag)
+    # `0x2::sui::SUI` is the address, 3 "sui", 3 "SUI" and 0, each number in eight bytes.
+    params = b"".join(map(_order_of, tag.type_params))
+    count = len(tag.type_params).to_bytes(_U64, "big")
+    return tag.address + _text(tag.module) + _text(tag.name) + count + params
+
+
+def _order_of(tag: TypeTag) -> bytes:
+    if isinstance(tag, StructTag):
+        return _STRUCT.to_bytes(_U32, "big") + type_order(tag)
+    if isinstance(tag, VectorTag):
+        return _VECTOR.to_bytes(_U32, "big") + _order_of(tag.element)
+    return _PRIMITIVES[tag].to_bytes(_U32, "big")
+
+
+def _text(text: str) -> bytes:
+    return len(text).to_bytes(_U64, "big") + text.encode()
+
+
+class ObjectIndex:
+    """The objects that addresses own.
+
+    A page that begins behind a place stays right whatever happens to the objects before it.
+    """
+
+    __slots__ = ("_places",)
+
+    def __init__(self) -> None:
+        self._places: dict[Address, dict[StructTag, list[bytes]]] = {}
+
+    def add(self, owner: Address, tag: StructTag, place: bytes) -> None:
+        """Take an object in."""
+        insort(self._places.setdefault(owner, {}).setdefault(tag, []), place)
+
+    def remove(self, owner: Address, tag: StructTag, place: bytes) -> None:
+        """Take an object out that is in."""
+        types = self._places[owner]
+        places = types[tag]
+        del places[bisect_left(places, place)]
+        if not places:
+            del types[tag]
+        if not types:
+            del self._places[owner]
+
+    def page(
+        self, owner: Address, type_filter: StructTag | None, after: bytes, limit: int | None
+    ) -> Iterator[bytes]:
+        """The ids of at most `limit` objects behind a place of the listing.
+
+        A filter with type arguments means that type, one without means all its instantiations.
+        """
+        types = self._places.get(owner, {})
+        wanted = sorted((type_order(tag), tag) for tag in types if is_instance(tag, type_filter))
+        runs = (_after(types[tag], order, after) for order, tag in wanted)
+        return (place[-ADDRESS_LENGTH:] for place in islice(chain.from_iterable(runs), limit))
+
+
+def is_instance(tag: StructTag, type_filter: StructTag | None) -> bool:
+    """Whether a type passes a filter."""
+    if type_filter is None or tag == type_filter:
+        return True
+    return not type_filter.type_params and (tag.datatype == type_filter.datatype)
+
+
+def _after(places: list[bytes], order: bytes, after: bytes) -> Iterable[bytes]:
+    """The places of one type behind a place of the listing."""
+    # No order is the beginning of another one, for each says its lengths: this is a place of the
+    # type.
+    if after.startswith(order):
+        return islice(places, bisect_right(places, after[len(order) :]), None)
+    return places if after < order else ()

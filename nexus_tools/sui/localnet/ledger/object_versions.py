@@ -1,0 +1,165 @@
+"""All versions of all objects, in the durable log.
+
+The versions of an id only ever grow, also where an object is gone in between: a dynamic field comes
+back with the version of its parent, which every change of its fields raises.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from nexus_tools.sui.bcs import BcsError
+from nexus_tools.sui.localnet.ledger.database import PLACE_BITS, State, damaged
+from nexus_tools.sui.localnet.ledger.transaction import ExecutedTransaction
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest, object_digest
+from nexus_tools.sui.types.effects import (
+    Absent,
+    InputState,
+    ObjectWrite,
+    PackageWrite,
+    TransactionEffects,
+)
+from nexus_tools.sui.types.object import OBJECT, Object
+
+
+def write_objects(state: State, number: int, transaction: ExecutedTransaction) -> None:
+    """Append what the `number`th transaction did to objects; only inside a commit."""
+    rows = _object_rows(number << PLACE_BITS, transaction)
+    state.write_all("INSERT INTO objects VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def _object_rows(place: int, transaction: ExecutedTransaction) -> Iterator[tuple[Any, ...]]:
+    digests = _output_digests(transaction.effects)
+    written = zip(transaction.output_objects, transaction.output_bytes, strict=True)
+    for value, data in written:
+        yield place, value.id, value.version, digests[value.id], data
+        place += 1
+    for object_id in removed_objects(transaction.effects):
+        yield place, object_id, transaction.effects.lamport_version, None, None
+        place += 1
+
+
+def _output_digests(effects: TransactionEffects) -> dict[Address, Digest]:
+    return {
+        object_id: change.output.digest
+        for object_id, change in effects.changed_objects
+        if isinstance(change.output, ObjectWrite | PackageWrite)
+    }
+
+
+def removed_objects(effects: TransactionEffects) -> Iterator[Address]:
+    """The objects that a transaction deleted or wrapped."""
+    for object_id, change in effects.changed_objects:
+        if isinstance(change.input, InputState) and isinstance(change.output, Absent):
+            yield object_id
+
+
+def changed_objects(state: State, number: int) -> set[Address]:
+    """The objects that transactions changed from the `number`th on."""
+    rows = state.rows("SELECT id FROM objects WHERE number >= ?", (number << PLACE_BITS,))
+    return {Address(row[0]) for row in rows}
+
+
+def delete_objects(state: State, number: int) -> None:
+    """Take back what transactions did from the `number`th on; only inside a commit."""
+    state.write("DELETE FROM objects WHERE number >= ?", (number << PLACE_BITS,))
+
+
+def read_object(state: State, object_id: Address, version: int) -> Object | None:
+    """One version of an object; None if there is none, or it did not exist at that version."""
+    return _first(
+        state,
+        "SELECT digest, bytes FROM objects WHERE id = ? AND version = ?",
+        (object_id, version),
+    )
+
+
+def read_before(state: State, object_id: Address, number: int) -> Object | None:
+    """An object as it was before the `number`th transaction; None if it did not exist then."""
+    return _first(
+        state,
+        "SELECT digest, bytes FROM objects WHERE id = ? AND number < ?"
+        " ORDER BY version DESC LIMIT 1",
+        (object_id, number << PLACE_BITS),
+    )
+
+
+def read_version_before(
+    state: State, object_id: Address, version: int, number: int
+) -> Object | None:
+    """One version of an object, if a transaction before the `number`th one made it."""
+    return _first(
+        state,
+        "SELECT digest, bytes FROM objects WHERE id = ? AND version = ? AND number < ?",
+        (object_id, version, number << PLACE_BITS),
+    )
+
+
+def read_newest(state: State, object_ids: Iterable[Address]) -> Iterator[Object]:
+    """The newest version of each of these objects that still exists."""
+    newest = "SELECT digest, bytes FROM objects WHERE id = ? ORDER BY version DESC LIMIT 1"
+    for object_id in object_ids:
+        value = _first(state, newest, (object_id,))
+        if value is not None:
+            yield value
+
+
+def read_live(state: State) -> Iterator[Object]:
+    """All objects that exist, in their newest version."""
+    # SQLite takes the other columns from the row with the maximum.
+    return _all(state, "SELECT digest, bytes, max(version) FROM objects GROUP BY id", ())
+
+
+def read_written(state: State, number: int) -> dict[bytes, Object]:
+    """What the `number`th transaction wrote, by its bytes."""
+    rows = state.rows(
+        "SELECT digest, bytes FROM objects WHERE number >= ? AND number < ? ORDER BY number",
+        (number << PLACE_BITS, number + 1 << PLACE_BITS),
+    )
+    return {data: _object(state, digest, data) for digest, data in rows if data is not None}
+
+
+def _first(state: State, query: str, parameters: tuple[Any, ...]) -> Object | None:
+    return next(_all(state, query, parameters), None)
+
+
+def _all(state: State, query: str, parameters: tuple[Any, ...]) -> Iterator[Object]:
+    for digest, data, *_ in state.rows(query, parameters):
+        if data is not None:
+            yield _object(state, digest, data)
+
+
+def _object(state: State, digest: bytes, data: bytes) -> Object:
+    if object_digest(data) != digest:
+        raise damaged(state.path, "an object does not have its digest")
+    try:
+        return OBJECT.decode(data)
+    except BcsError as error:
+        raise damaged(state.path, f"an object cannot be read: {error}") from error
+
+
+# --- The past
+
+
+class PastObjects:
+    """The objects before the `number`th transaction of the chain, as it found them.
+
+    What was read is kept, so that it is the same `Object` each time.
+    """
+
+    __slots__ = ("_known", "_number", "_state")
+
+    def __init__(self, state: State, number: int) -> None:
+        self._state = state
+        self._number = number
+        self._known: dict[Address, Object | None] = {}
+
+    def get(self, object_id: Address) -> Object | None:
+        """The object as it was; None if it did not exist then."""
+        if object_id not in self._known:
+            self._known[object_id] = read_before(self._state, object_id, self._number)
+        return self._known[object_id]
+
+    def get_version(self, object_id: Address, version: int) -> Object | None:
+        """The object as it was at a version that it had by then."""
+        return read_version_before(self._state, object_id, version, self._number)

@@ -1,0 +1,147 @@
+"""The progress record: a small file beside the ledger with its chain and its last checkpoint.
+
+SQLite recovers a damaged write-ahead log up to its last intact commit, and it takes an empty file
+for a new database. Both look like a valid but older state. The record tells that checkpoints are
+missing.
+
+The record never names a checkpoint that the ledger lacks: it moves forward after a commit, and
+back before a revert. So the process may be killed between any two steps:
+
+    commit checkpoint 8    ledger at 8, record at 7
+    move the record        ledger at 8, record at 8
+    move the record back   ledger at 8, record at 5
+    commit the revert      ledger at 5, record at 5
+"""
+
+import logging
+import os
+from pathlib import Path
+from typing import Self
+
+from msgspec import Struct
+
+from nexus_tools.sui.errors import NexusError, ValidationError
+from nexus_tools.sui.localnet.ledger.database import STATE_FILE_NAME
+from nexus_tools.sui.support.private_file import write_private
+from nexus_tools.sui.types.digest import Digest
+
+_LOG = logging.getLogger(__name__)
+
+RECORD_FILE_NAME = "ledger.checkpoint"
+
+
+class Progress(Struct, frozen=True):
+    """The chain, by the digest of its genesis, and a checkpoint of it."""
+
+    chain_id: Digest
+    number: int
+    digest: Digest
+
+    def encode(self) -> str:
+        """Return one line of a fixed length, so that one write replaces another."""
+        return f"{self.number:>20} {self.digest.hex()} {self.chain_id.hex()}\n"
+
+    @classmethod
+    def decode(cls, text: str) -> Self:
+        """Read what `encode` wrote. Raises `ValueError` or `digest_invalid`."""
+        number, digest, chain_id = text.split()
+        return cls(Digest(bytes.fromhex(chain_id)), int(number), Digest(bytes.fromhex(digest)))
+
+
+class ProgressRecord:
+    """The record in the directory of a state, for the process that holds the state.
+
+    Raises `state_damaged` if the file has another form.
+    """
+
+    __slots__ = ("_descriptor", "path", "progress")
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / RECORD_FILE_NAME
+        self.progress = self._read()
+        self._descriptor: int | None = None
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def incomplete(self, finding: str) -> ValidationError:
+        """Return the error for a ledger that lacks checkpoints which it had."""
+        assert self.progress is not None
+        return ValidationError(
+            "state_incomplete",
+            f"the state in {self.path.parent} lost data: {finding}, but it had reached"
+            f" checkpoint {self.progress.number} of chain {self.progress.chain_id}",
+            hint="restore a copy of the folder, or start with another folder;"
+            f" to continue with the rest of the data, delete {self.path}",
+        )
+
+    def move_forward(self, progress: Progress) -> None:
+        """Name a checkpoint that is committed.
+
+        If the disk fails, the record stays behind, which is harmless: the checkpoint is safe.
+        """
+        try:
+            self._write(progress)
+        except OSError as error:
+            _LOG.warning("%s is not updated: %s", self.path, error)
+
+    def move_back(self, progress: Progress) -> None:
+        """Name an earlier checkpoint, before the later ones are deleted.
+
+        Raises `state_write_failed`.
+        """
+        try:
+            self._write(progress)
+        except OSError as error:
+            raise NexusError(
+                "state_write_failed", f"cannot write {self.path}: {error.strerror}"
+            ) from None
+
+    def _write(self, progress: Progress) -> None:
+        """Replace the line in place; the first one comes with the file, as a whole."""
+        if self._descriptor is None:
+            if self.progress is None:
+                write_private(self.path, progress.encode())
+            self._descriptor = os.open(self.path, os.O_WRONLY)
+        os.pwrite(self._descriptor, progress.encode().encode(), 0)
+        self.progress = progress
+
+    def _read(self) -> Progress | None:
+        """Return what the file says, or None if there is no file."""
+        try:
+            return Progress.decode(self.path.read_text(encoding="ascii"))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise NexusError(
+                "state_write_failed", f"cannot read {self.path}: {error.strerror}"
+            ) from None
+        except (ValueError, ValidationError) as error:
+            raise ValidationError(
+                "state_damaged",
+                f"cannot read {self.path}: {error}",
+                hint="restore a copy of the folder, or start with another folder;"
+                " to continue without the record, delete it",
+            ) from None
+
+
+def require_database(directory: Path, file: Path) -> None:
+    """Refuse a database that was lost or emptied, before SQLite makes a new one.
+
+    Raises `state_incomplete` and `state_damaged`.
+    """
+    if file.exists() and file.stat().st_size:
+        return
+    record = ProgressRecord(directory)
+    if record.progress is not None:
+        raise record.incomplete("its database is missing or empty")
+
+
+def delete_state(directory: Path) -> None:
+    """Delete the state in a directory; the record first, which must not outlive its database."""
+    (directory / RECORD_FILE_NAME).unlink(missing_ok=True)
+    for file in directory.glob(f"{STATE_FILE_NAME}*"):
+        file.unlink()

@@ -1,0 +1,1 @@
+"""Compilation of Move packages for unit tests. Begin with `build.py`."""

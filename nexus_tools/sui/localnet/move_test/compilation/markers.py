@@ -1,0 +1,163 @@
+"""Markers in sources, because the compiler tells no lines: each says which statement comes next.
+
+They stand on the lines of the statements, so that all lines keep their numbers. What the compiler
+refuses with them stays without.
+
+`let y = 1; if (x) { y } else 2` becomes, with m for the function that tells a number,
+`m(0); let y = 1; m(1); if (x) { m(2); y } else 2`. An arm `_ => x` of a `match` becomes
+`_ => { m(3); x }`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+
+from msgspec import Struct
+
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.localnet.compiler import MoveBuilder
+from nexus_tools.sui.localnet.move_test.compilation.annotated_sources import (
+    FunctionBody,
+    MoveTestSource,
+)
+from nexus_tools.sui.localnet.move_test.compilation.build import MoveTestBuild, build_tests
+from nexus_tools.sui.localnet.move_test.compilation.compilation import (
+    NONE,
+    BuiltDependencies,
+    read_test_sources,
+)
+from nexus_tools.sui.localnet.move_test.compilation.statements import Place, statement_places
+from nexus_tools.sui.localnet.natives import NativeTable
+from nexus_tools.sui.localnet.vm import Context, Native
+from nexus_tools.sui.move_source import line_of
+from nexus_tools.sui.types.address import ZERO
+
+MODULE, FUNCTION = "nexus_tools_lines", "passed"
+PATH = f"sources/{MODULE}.move"
+SOURCE = f"module 0x0::{MODULE} {{ public native fun {FUNCTION}(statement: u64); }}\n"
+
+FunctionPlace = tuple[str, int]
+"""A function by its file and its line."""
+
+
+class Statement(Struct, frozen=True):
+    """A statement with a marker, and its function."""
+
+    path: str
+    line: int
+    function: FunctionBody
+
+
+class MarkedSources(Struct, frozen=True):
+    """The sources of a package with markers; a marker's number is the place of its statement."""
+
+    sources: Mapping[str, str]
+    statements: tuple[Statement, ...]
+
+
+def mark(
+    sources: Mapping[str, str],
+    read: Mapping[str, MoveTestSource],
+    unmarked: AbstractSet[FunctionPlace] = frozenset(),
+) -> MarkedSources:
+    """Put markers into all functions but the `unmarked` ones; `read` are the sources as read."""
+    statements: list[Statement] = []
+    marked = dict(sources)
+    for path, source in read.items():
+        text = sources[path]
+        insertions: list[tuple[int, str]] = []
+        for body in source.bodies:
+            if (path, body.line) in unmarked:
+                continue
+            for place in statement_places(body.tokens):
+                insertions += _marker(place, len(statements))
+                statements.append(Statement(path, line_of(text, place.start), body))
+        marked[path] = _inserted(text, insertions)
+    return MarkedSources({**marked, PATH: SOURCE}, tuple(statements))
+
+
+def marker_native(passed: Callable[[int], None]) -> NativeTable:
+    """The native function behind the markers, which tells the number of the statement."""
+
+    def tell(_context: Context, _types: object, statement: int) -> None:
+        passed(statement)
+
+    native: Native = tell
+    return {(bytes(ZERO), MODULE, FUNCTION): native}
+
+
+def _marker(place: Place, number: int) -> Iterator[tuple[int, str]]:
+    call = f"0x0::{MODULE}::{FUNCTION}({number}); "
+    if place.end is None:
+        yield place.start, call
+    else:
+        yield place.start, f"{{ {call}"
+        yield place.end, " }"
+
+
+def _inserted(text: str, insertions: list[tuple[int, str]]) -> str:
+    parts, end = [], 0
+    for position, insertion in sorted(insertions, key=lambda pair: pair[0]):
+        parts += [text[end:position], insertion]
+        end = position
+    return "".join(parts) + text[end:]
+
+
+_PLACE = re.compile(r"(?:┌─|-->) *(?P<path>[^\n]+?):(?P<line>\d+):\d+")
+_ATTEMPTS_MAX = 8
+
+
+class MarkedBuild(Struct, frozen=True):
+    """A build with markers, and the statements by the markers' numbers.
+
+    `unmarked` are the functions that have statements, and no markers.
+    """
+
+    build: MoveTestBuild
+    statements: tuple[Statement, ...]
+    unmarked: frozenset[FunctionPlace] = frozenset()
+
+
+def build_marked(
+    builder: MoveBuilder, sources: Mapping[str, str], dependencies: BuiltDependencies = NONE
+) -> MarkedBuild:
+    """Compile a package with its tests, and with markers in as many functions as possible.
+
+    Raises `ValidationError` only for what does not compile without markers either.
+    """
+    read = read_test_sources(sources)
+    unmarked: set[FunctionPlace] = set()
+    for _ in range(_ATTEMPTS_MAX):
+        marked = mark(sources, read, unmarked)
+        try:
+            build = build_tests(builder, marked.sources, dependencies)
+        except ValidationError as error:
+            if unmarked >= _functions(read):
+                break
+            # A marker may be refused where its function is not: words of the compiler without a
+            # known place take the markers out of all functions. Each round takes some more out, so
+            # that it ends.
+            unmarked |= (refused_functions(str(error), read) - unmarked) or _functions(read)
+        else:
+            return MarkedBuild(build, marked.statements, frozenset(unmarked))
+    return MarkedBuild(build_tests(builder, sources, dependencies), (), frozenset(_functions(read)))
+
+
+def _functions(read: Mapping[str, MoveTestSource]) -> set[FunctionPlace]:
+    return {
+        (path, body.line)
+        for path, source in read.items()
+        for body in source.bodies
+        if statement_places(body.tokens)
+    }
+
+
+def refused_functions(message: str, read: Mapping[str, MoveTestSource]) -> set[FunctionPlace]:
+    """The functions at the places that the compiler's words name."""
+    refused = set()
+    for found in _PLACE.finditer(message):
+        paths = [path for path in read if found["path"].endswith(path)]
+        for path in sorted(paths, key=len)[-1:]:
+            begins = [body.line for body in read[path].bodies if body.line <= int(found["line"])]
+            refused |= {(path, max(begins))} if begins else set()
+    return refused

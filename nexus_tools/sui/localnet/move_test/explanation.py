@@ -1,0 +1,132 @@
+"""A failure in the words of the sources: constants, files and lines."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import islice, zip_longest
+
+from msgspec import Struct
+
+from nexus_tools.sui.bytecode import CleverError, clever_error, deserialize_published
+from nexus_tools.sui.localnet.framework import FRAMEWORK_NAMES, Release
+from nexus_tools.sui.localnet.move_test.compilation.build import MoveTestBuild
+from nexus_tools.sui.localnet.move_test.compilation.markers import Statement
+from nexus_tools.sui.localnet.move_test.compilation.source_names import ConstantName
+from nexus_tools.sui.localnet.move_test.failure import Failure, Frame
+from nexus_tools.sui.types.address import Address
+
+_FRAMES_SHOWN = 20
+
+
+class Explanation(Struct, frozen=True):
+    """What ended a test: `summary` in one line, `stack` from the innermost function outwards.
+
+    `constant_name` is the constant that the abort names, by how its source names the module.
+    `line` is the line of the abort, if its code has one or names a constant once.
+    """
+
+    failure: Failure
+    summary: str
+    stack: tuple[str, ...]
+    constant_name: ConstantName | None = None
+    path: str | None = None
+    line: int | None = None
+
+
+class Explainer:
+    """Explains failures of the tests of one build."""
+
+    def __init__(self, build: MoveTestBuild) -> None:
+        self._names = build.names
+        compiled = [(deserialize_published(data), data) for data in build.modules]
+        tested = {(module.address, module.name): data for module, data in compiled}
+        self._modules = {**_framework_modules(build.release), **tested}
+        sources = {**build.dependencies, **build.sources}
+        self._texts = {path: source.text for path, source in sources.items()}
+        self._files = {
+            module: path
+            for path, source in sources.items()
+            for module, _ in (*source.functions, *source.constants)
+        }
+
+    def explain(self, failure: Failure, statements: Sequence[Statement | None] = ()) -> Explanation:
+        """The failure, with the names of the sources; `statements` are those of its frames."""
+        module = self._names.module_name(*failure.place) if failure.place else None
+        clever = self._clever(failure)
+        constant = self._constant(failure, module, clever)
+        path = self._files.get(module) if module else None
+        line = clever.line_number if clever else self._line_of(constant, failure, path)
+        if path and not line and statements and statements[0]:
+            line = statements[0].line
+        frames = zip_longest(failure.frames, statements[: len(failure.frames)])
+        stack = tuple(self._frame(*frame) for frame in islice(frames, _FRAMES_SHOWN))
+        summary = _summary(failure, constant, clever)
+        if path and line:
+            summary += f", {path}:{line}"
+        return Explanation(failure, summary, stack, constant, path, line)
+
+    def _clever(self, failure: Failure) -> CleverError | None:
+        if failure.code is None or failure.place is None:
+            return None
+        return clever_error(failure.code, self._modules.get(failure.place))
+
+    def _constant(
+        self, failure: Failure, module: str | None, clever: CleverError | None
+    ) -> ConstantName | None:
+        if module is None or failure.code is None:
+            return None
+        if clever is not None:
+            return (module, clever.constant_name) if clever.constant_name else None
+        names = self._names.constants_of(module, failure.code)
+        return (module, names[0]) if names else None
+
+    def _line_of(
+        self, constant: ConstantName | None, failure: Failure, path: str | None
+    ) -> int | None:
+        """The one line of the failed function that names the constant, if there is one."""
+        if constant is None or path is None or not failure.frames:
+            return None
+        lines = self._texts[path].splitlines()
+        begins = self._names.functions.get((constant[0], failure.frames[0].function))
+        if begins is None:
+            return None
+        # A function ends, as far as this is known, where the next one of the module begins.
+        others = [line for line in self._names.lines_of(constant[0]) if line > begins]
+        pattern = re.compile(rf"\b{re.escape(constant[1])}\b")
+        found = [
+            line
+            for line in range(begins, min(others, default=len(lines) + 1))
+            if pattern.search(lines[line - 1])
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _frame(self, frame: Frame, statement: Statement | None) -> str:
+        """A function, and the line that it was at; if that is not known, where it stands."""
+        module = self._names.module_name(frame.address, frame.module)
+        if module is None:
+            package = FRAMEWORK_NAMES.get(frame.address) or Address(frame.address).short()
+            return f"{package}::{frame.module}::{frame.function}"
+        begins = self._names.functions.get((module, frame.function))
+        line = statement.line if statement else begins
+        place = f" ({self._files[module]}:{line})" if line and module in self._files else ""
+        return f"{module}::{frame.function}{place}"
+
+
+@lru_cache(maxsize=4)
+def _framework_modules(release: Release) -> Mapping[tuple[bytes, str], bytes]:
+    return {
+        (address, deserialize_published(data).name): data
+        for address, package in release.packages.items()
+        for data in package.modules
+    }
+
+
+def _summary(failure: Failure, constant: ConstantName | None, clever: CleverError | None) -> str:
+    if failure.code is None:
+        return failure.message
+    name = f" {constant[1]}" if constant else ""
+    said = f" {clever.rendered!r}" if clever and clever.rendered else ""
+    code = "" if clever else f" {failure.code}"
+    where = failure.frames[0] if failure.frames else None
+    place = f" in {where.module}::{where.function}" if where else ""
+    return f"aborted{' with' if name or said or code else ''}{name}{said}{code}{place}"

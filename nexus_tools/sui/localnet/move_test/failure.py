@@ -1,0 +1,184 @@
+"""What ended a test, and whether that is what the test expects."""
+
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+
+from msgspec import Struct
+
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.localnet.move_test.compilation.annotated_sources import Argument, MoveTest
+from nexus_tools.sui.localnet.move_test.compilation.build import EXTENSION
+from nexus_tools.sui.localnet.move_test.compilation.source_names import ConstantName, Names
+from nexus_tools.sui.localnet.vm import (
+    ErrorKind,
+    Function,
+    Location,
+    MoveAbort,
+    OutOfGas,
+    PrimitiveError,
+)
+from nexus_tools.sui.types.address import Address
+
+ABORT, OUT_OF_GAS = "ABORTED", "OUT_OF_GAS"
+
+
+class Frame(Struct, frozen=True):
+    """A function that was running, and the instruction that it was at."""
+
+    address: bytes
+    module: str
+    function: str
+    instruction: int
+
+
+class Failure(Struct, frozen=True):
+    """What ended a test.
+
+    `kind` is the name of the VM's status. An abort has a `code`; an error of a vector has a
+    `sub_status`. `frames` are the functions that were running, the last one called first.
+    """
+
+    kind: str
+    message: str
+    code: int | None = None
+    sub_status: int | None = None
+    frames: tuple[Frame, ...] = ()
+    place: tuple[bytes, str] | None = None
+
+    @property
+    def is_of_the_code(self) -> bool:
+        """Whether the test's code failed; otherwise this VM lacks what the test needs."""
+        return self.kind in (ABORT, OUT_OF_GAS, *ErrorKind)
+
+
+def failure_of(error: Exception) -> Failure:
+    """What ended a call of the machine."""
+    # Python's traceback goes from the caller to the callee, a call stack in Move the other way.
+    frames = tuple(reversed(list(_frames(error.__traceback__))))
+    if isinstance(error, MoveAbort):
+        frames, message = _from(error.location, frames), _extended(str(error))
+        return Failure(ABORT, message, error.code, frames=frames, place=_place(error.location))
+    if isinstance(error, PrimitiveError):
+        if error.location is not None:
+            frames = _from(error.location, frames)
+        place = _place(error.location) if error.location else _top(frames)
+        kind = str(error.kind)
+        return Failure(kind, str(error), sub_status=error.sub_status, frames=frames, place=place)
+    if isinstance(error, OutOfGas):
+        return Failure(OUT_OF_GAS, "out of gas", frames=frames, place=_top(frames))
+    return Failure(type(error).__name__, str(error), frames=frames, place=_top(frames))
+
+
+def _place(location: Location) -> tuple[bytes, str]:
+    return bytes(location.package), _extended(location.module)
+
+
+def _extended(text: str) -> str:
+    """Return a text in which functions for tests are in the modules that they extend."""
+    return text.replace(EXTENSION, "")
+
+
+def _top(frames: tuple[Frame, ...]) -> tuple[bytes, str] | None:
+    return (frames[0].address, frames[0].module) if frames else None
+
+
+def _from(location: Location, frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """The frames, of which the first is the place itself."""
+    name = location.function_name or "?"
+    top = Frame(*_place(location), name, location.instruction)
+    return (top, *(frames[1:] if frames and frames[0].function == name else frames))
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[Frame]:
+    """Each translated function is one Python function, whose lines are its calls."""
+    while traceback is not None:
+        names: Mapping[str, object] = traceback.tb_frame.f_globals
+        function, calls = names.get("function"), names.get("calls")
+        if isinstance(function, Function) and isinstance(calls, Mapping):
+            yield Frame(
+                bytes(function.module.address),
+                _extended(function.module.name),
+                function.name,
+                calls.get(traceback.tb_lineno, 0),
+            )
+        traceback = traceback.tb_next
+
+
+_KINDS = {
+    "arithmetic_error": "ARITHMETIC_ERROR",
+    "vector_error": "VECTOR_OPERATION_ERROR",
+    "out_of_gas": OUT_OF_GAS,
+}
+_KEYS = frozenset({"abort_code", "location", "minor_status", *_KINDS})
+
+
+class ExpectedFailure(Struct, frozen=True):
+    """What an attribute `expected_failure` asks for; what is None may be anything.
+
+    `constant` is the constant whose value or name the abort code has.
+    """
+
+    kind: str | None = None
+    code: int | None = None
+    constant: ConstantName | None = None
+    sub_status: int | None = None
+    place: tuple[bytes, str] | None = None
+
+    def is_met_by(self, failure: Failure, constant: ConstantName | None) -> bool:
+        """Whether this is the failure; `constant` is what its code names, if it names one."""
+        if self.constant is not None and self.code is None and constant != self.constant:
+            return False
+        pairs = (
+            (self.kind, failure.kind),
+            (self.code, failure.code),
+            (self.sub_status, failure.sub_status),
+            (self.place, failure.place),
+        )
+        return all(expected in (None, actual) for expected, actual in pairs)
+
+    def in_words(self) -> str:
+        """What was expected, to stand after "it should have"."""
+        if self.kind is None:
+            return "failed"
+        what = f"{self.constant[0]}::{self.constant[1]}" if self.constant else self.code
+        kind = f"aborted with {what}" if self.kind == ABORT else f"ended with {self.kind}"
+        sub_status = "" if self.sub_status is None else f" {self.sub_status}"
+        place = f" in {Address(self.place[0]).short()}::{self.place[1]}" if self.place else ""
+        return f"{kind}{sub_status}{place}"
+
+
+def expected_failure(test: MoveTest, names: Names) -> ExpectedFailure | None:
+    """What a test expects; None if it is to pass.
+
+    Raises `ValidationError` if the attribute names something that cannot be found, or asks for
+    something that is not known.
+    """
+    attribute = test.expected_failure
+    if attribute is None:
+        return None
+    given = dict(attribute.arguments)
+    unknown = given.keys() - _KEYS
+    if unknown:
+        raise ValidationError(
+            "expected_failure_unsupported", f"{test.title} expects {', '.join(sorted(unknown))}"
+        )
+    location = given.get("location")
+    place = names.module_id(test.module, location) if location is not None else None
+    if "abort_code" in given:
+        return _abort(test, given["abort_code"], place, names)
+    minor = given.get("minor_status")
+    sub_status = names.number(test.module, minor) if minor is not None else None
+    for key, kind in _KINDS.items():
+        if key in given:
+            return ExpectedFailure(kind, sub_status=sub_status, place=place)
+    return ExpectedFailure()
+
+
+def _abort(
+    test: MoveTest, value: Argument, place: tuple[bytes, str] | None, names: Names
+) -> ExpectedFailure:
+    if len(value) == 1 and value[0][0].isdigit():
+        return ExpectedFailure(ABORT, names.number(test.module, value), place=place)
+    constant = names.constant(test.module, value)
+    place = place or names.module_id(constant[0], None)
+    return ExpectedFailure(ABORT, names.value(constant), constant, place=place)

@@ -1,0 +1,139 @@
+"""Validators and epochs for tests: what 0x3 makes by functions that no other package may call."""
+
+from collections.abc import Callable
+
+from nexus_tools.sui.localnet.move_test.natives.framework import call_framework, new_uid
+from nexus_tools.sui.localnet.natives import NativeTable, natives_of
+from nexus_tools.sui.localnet.vm import Context, Reference, TypeArguments, Value, borrow
+from nexus_tools.sui.types.address import SUI_SYSTEM
+
+_PROTOCOL_VERSION, _START_MS, _REINVEST_RATE = 1, 0, 0
+_GAS_PRICE, _COMMISSION_RATE, _EPOCH = 1, 0, 0
+_SUBSIDY_MIST, _SUBSIDY_PERIOD_EPOCHS, _SUBSIDY_DECREASE_RATE = 0, 10, 0
+# Duration of an epoch, its first with a subsidy, validators, three amounts of stake, days of grace.
+_PARAMETERS = (42, 0, 150, 1, 1, 0, 7)
+# Four keys and proofs, which nothing looks at; name, description, two URLs, four addresses.
+_KEYS = (b"\xaa", b"\xbb", b"\xcc", b"\xdd")
+_NAMES = (b"ValidatorName", b"description")
+_URLS = (b"image_url", b"project_url")
+_PLACES = (b"/ip4/127.0.0.1/tcp/80", *(b"/ip4/127.0.0.1/udp/80",) * 3)
+
+
+def call_system(context: Context, module: str, name: str, *arguments: Value) -> Value:
+    """Call a function of 0x3, a private one, too: its result, or None."""
+    return call_framework(context, module, name, list(arguments), package=SUI_SYSTEM)
+
+
+def new_validator(
+    context: Context, _types: TypeArguments, account: bytes, stake: Value, ctx: Reference
+) -> Value:
+    """A validator that is active from the start, with stake of its own."""
+    metadata = call_system(
+        context,
+        "validator",
+        "new_metadata",
+        account,
+        *(bytearray(key) for key in _KEYS),
+        *([bytearray(name)] for name in _NAMES),
+        *([[bytearray(url)]] for url in _URLS),
+        *([bytearray(place)] for place in _PLACES),
+        call_framework(context, "bag", "new", [ctx]),
+    )
+    terms = (_GAS_PRICE, _COMMISSION_RATE)
+    validator = call_system(context, "validator", "new_from_metadata", metadata, *terms, ctx)
+    cell = borrow(validator)
+    call_system(context, "validator", "request_add_stake_at_genesis", cell, stake, account, ctx)
+    call_system(context, "validator", "activate", cell, _EPOCH)
+    return cell.read()
+
+
+def share_state(
+    context: Context,
+    _types: TypeArguments,
+    validators: Value,
+    subsidy: Value,
+    storage_fund: Value,
+    ctx: Reference,
+) -> None:
+    """Share the state of a network that pays no subsidy, below whose thresholds nobody falls."""
+    inner, terms = "sui_system_state_inner", (_PROTOCOL_VERSION, _START_MS)
+    parameters = call_system(context, inner, "create_system_parameters", *_PARAMETERS, ctx)
+    rates = (_SUBSIDY_MIST, _SUBSIDY_PERIOD_EPOCHS, _SUBSIDY_DECREASE_RATE)
+    paid = call_system(context, "stake_subsidy", "create", subsidy, *rates, ctx)
+    given = (validators, storage_fund, *terms, parameters, paid, ctx)
+    call_system(context, "sui_system", "create", new_uid(context), *given)
+
+
+def end_epoch(  # noqa: PLR0917 - the Move function has these
+    context: Context,
+    _types: TypeArguments,
+    state: Reference,
+    storage: Value,
+    computation: Value,
+    storage_rebate: int,
+    non_refundable: int,
+    slashing_rate: int,
+    ctx: Reference,
+) -> Value:
+    """Begin the next epoch, as a network does: the storage rebate."""
+    epoch = call_framework(context, "tx_context", "epoch", [ctx])
+    rates = (_REINVEST_RATE, slashing_rate, _START_MS)
+    amounts = (epoch + 1, _PROTOCOL_VERSION, storage_rebate, non_refundable, *rates)
+    funds = (storage, computation, state)
+    return call_system(context, "sui_system", "advance_epoch", *funds, *amounts, ctx)
+
+
+def pool_of(context: Context, types: TypeArguments, state: Reference, validator: bytes) -> Value:
+    """The staking pool of an active validator."""
+    validators = _inner("validators")(context, types, state)
+    arguments = (validators, validator)
+    found = call_system(context, "validator_set", "get_active_validator_ref", *arguments)
+    return call_system(context, "validator", "get_staking_pool_ref", found)
+
+
+def _private(module: str, name: str) -> Callable[..., Value]:
+    def call(context: Context, _types: TypeArguments, *arguments: Value) -> Value:
+        return call_system(context, module, name, *arguments)
+
+    return call
+
+
+def _inner(name: str) -> Callable[..., Value]:
+    """A native that is a function of the newest form of the state, which is in a dynamic field."""
+
+    def call(context: Context, _types: TypeArguments, state: Reference, *arguments: Value) -> Value:
+        inner = call_system(context, "sui_system", "load_system_state_mut", state)
+        return call_system(context, "sui_system_state_inner", name, inner, *arguments)
+
+    return call
+
+
+NATIVES: NativeTable = {
+    **natives_of(
+        SUI_SYSTEM,
+        "governance_test_utils",
+        new_validator=new_validator,
+        share_state=share_state,
+        end_epoch=end_epoch,
+        pool_of=pool_of,
+        rewards=_private("staking_pool", "calculate_rewards"),
+    ),
+    **natives_of(
+        SUI_SYSTEM,
+        "sui_system",
+        request_add_validator_for_testing=_inner("request_add_validator"),
+        **{
+            name: _inner(name)
+            for name in (
+                "epoch",
+                "epoch_start_timestamp_ms",
+                "validator_stake_amount",
+                "validator_staking_pool_id",
+                "validators",
+                "get_reporters_of",
+                "get_storage_fund_total_balance",
+                "get_storage_fund_object_rebates",
+            )
+        },
+    ),
+}

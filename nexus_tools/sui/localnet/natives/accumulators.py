@@ -1,0 +1,54 @@
+"""What one transaction has put into address balances, taken out of them, and put into streams.
+
+Nothing is written until the network settles its checkpoint. Source: `emit_accumulator_event` in
+`object_runtime/mod.rs` of `sui-move-natives`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from nexus_tools.sui.localnet.vm import ErrorKind, PrimitiveError
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.effects import AccumulatorInteger, AccumulatorOperation, AccumulatorWrite
+from nexus_tools.sui.types.type_tag import TypeTag
+
+_MAX_TOTAL = 2**64 - 1
+
+
+class StreamedEvent(Struct, frozen=True):
+    """An event for a stream: `number` is its place among all of the transaction, from 0."""
+
+    stream: Address
+    head: TypeTag
+    number: int
+
+
+class Accumulators:
+    """The changes of balances in their order; what goes in and what goes out have a limit each.
+
+    `streamed` are the events for streams.
+    """
+
+    __slots__ = ("_totals", "_writes", "streamed")
+
+    def __init__(self) -> None:
+        self.streamed: list[StreamedEvent] = []
+        self._writes: list[AccumulatorWrite] = []
+        self._totals: defaultdict[tuple[Address, TypeTag, AccumulatorOperation], int]
+        self._totals = defaultdict(int)
+
+    def __iter__(self) -> Iterator[AccumulatorWrite]:
+        return iter(self._writes)
+
+    def add(
+        self, operation: AccumulatorOperation, owner: Address, funds: TypeTag, amount: int
+    ) -> None:
+        """Note a change. Raises `PrimitiveError` if the sum of a kind exceeds 64 bits."""
+        key = (owner, funds, operation)
+        self._totals[key] += amount
+        if self._totals[key] > _MAX_TOTAL:
+            raise PrimitiveError(ErrorKind.ARITHMETIC_ERROR, None, None)
+        write = AccumulatorWrite(owner, funds, operation, AccumulatorInteger(amount))
+        self._writes.append(write)

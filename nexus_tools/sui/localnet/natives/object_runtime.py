@@ -1,0 +1,226 @@
+"""What Move code may know about its transaction, and what that has done to objects so far.
+
+Source: `object_runtime/mod.rs` of `sui-move-natives`. Nothing outside is changed: rolling back is
+throwing the runtime away.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from nexus_tools.sui.localnet.natives.accumulators import Accumulators
+from nexus_tools.sui.localnet.natives.child_objects import (
+    ChildObjects,
+    Decode,
+    FindObject,
+    MismatchedType,
+)
+from nexus_tools.sui.localnet.natives.errors import LimitExceeded
+from nexus_tools.sui.localnet.natives.gas import NativeGas
+from nexus_tools.sui.localnet.natives.limits import (
+    MAX_EVENT_EMIT_SIZE,
+    MAX_EVENT_EMIT_SIZE_TOTAL,
+    MAX_NUM_EVENT_EMIT,
+    METERED_LIMITS,
+    Limits,
+)
+from nexus_tools.sui.localnet.vm import Value
+from nexus_tools.sui.types.address import (
+    ACCUMULATOR_ROOT,
+    AUTHENTICATOR_STATE,
+    BRIDGE,
+    CLOCK,
+    COIN_REGISTRY,
+    DENY_LIST,
+    DISPLAY_REGISTRY,
+    RANDOM,
+    SYSTEM_STATE,
+    Address,
+)
+from nexus_tools.sui.types.digest import Digest, created_object_id
+from nexus_tools.sui.types.object import AddressOwner, MoveObject, Object, Owner, Shared
+from nexus_tools.sui.types.type_tag import StructTag
+
+# Objects whose ids are fixed: `object::clock()` and the like make them without a fresh id.
+_FRAMEWORK_OBJECTS = frozenset(
+    {
+        SYSTEM_STATE,
+        CLOCK,
+        AUTHENTICATOR_STATE,
+        RANDOM,
+        BRIDGE,
+        COIN_REGISTRY,
+        DISPLAY_REGISTRY,
+        DENY_LIST,
+        ACCUMULATOR_ROOT,
+    }
+)
+
+
+class TransactionContext(Struct):
+    """The transaction's circumstances, and how many ids it has created.
+
+    Prices are in MIST per gas unit, the budget in MIST; `sponsor` is None if the sender pays.
+    """
+
+    sender: Address
+    digest: Digest
+    epoch: int
+    epoch_timestamp_ms: int
+    reference_gas_price: int
+    gas_price: int
+    gas_budget: int
+    sponsor: Address | None
+    ids_created: int = 0
+
+    def fresh_id(self) -> Address:
+        """The id of the next object or package that the transaction creates."""
+        object_id = created_object_id(self.digest, self.ids_created)
+        self.ids_created += 1
+        return object_id
+
+    def as_move_value(self) -> list[object]:
+        """The struct `sui::tx_context::TxContext`; its functions read the natives, not it."""
+        return [bytes(self.sender), bytearray(self.digest), self.epoch, self.epoch_timestamp_ms, 0]
+
+
+class Transfer(Struct, frozen=True):
+    """A Move value that is to become an object of this owner."""
+
+    owner: Owner
+    type: StructTag
+    value: Value
+
+
+class EmittedEvent(Struct, frozen=True):
+    """An event's type and BCS bytes."""
+
+    type: StructTag
+    contents: bytes
+
+
+class ObjectRuntime:
+    """Ids created and deleted, objects transferred, events, dynamic fields, address balances.
+
+    `inputs` are the owners of the objects that the transaction names; `find` gives live objects.
+    What pays no gas has other `limits`.
+    """
+
+    def __init__(
+        self,
+        transaction: TransactionContext,
+        inputs: Mapping[Address, Owner],
+        find: FindObject,
+        decode: Decode,
+        gas: NativeGas,
+        *,
+        limits: Limits = METERED_LIMITS,
+    ) -> None:
+        self.transaction = transaction
+        self.gas = gas
+        self.children = ChildObjects(find, decode, limits)
+        self.new_ids: dict[Address, None] = {}
+        self.deleted_ids: dict[Address, None] = {}
+        self.transfers: dict[Address, Transfer] = {}
+        self.received: dict[Address, Object] = {}
+        self.accumulators = Accumulators()
+        self._limits = limits
+        self._inputs = inputs
+        self._find = find
+        self._decode = decode
+        self._events: list[EmittedEvent] = []
+        self._event_count = 0
+        self._event_bytes = 0
+
+    # --- Ids
+
+    def fresh_id(self) -> Address:
+        """Create the id of a new object. Raises `LimitExceeded`."""
+        object_id = self.transaction.fresh_id()
+        self.record_new_id(object_id)
+        return object_id
+
+    def record_new_id(self, object_id: Address) -> None:
+        """Remember that an id is new; one deleted before in this transaction is alive again."""
+        most = self._limits.max_num_new_move_object_ids
+        if len(self.new_ids) >= most:
+            raise LimitExceeded(f"more than {most} ids are created")
+        if object_id in self.deleted_ids:
+            del self.deleted_ids[object_id]
+        else:
+            self.new_ids[object_id] = None
+
+    def delete_id(self, object_id: Address) -> None:
+        """Remember that an id is deleted; a new one is forgotten. Raises `LimitExceeded`."""
+        most = self._limits.max_num_deleted_move_object_ids
+        if len(self.deleted_ids) >= most:
+            raise LimitExceeded(f"more than {most} ids are deleted")
+        if object_id in self.new_ids:
+            del self.new_ids[object_id]
+        else:
+            self.deleted_ids[object_id] = None
+
+    # --- Owners
+
+    def transfer(self, owner: Owner, tag: StructTag, value: Value) -> None:
+        """Give an object to an owner. Raises `LimitExceeded`."""
+        most = self._limits.max_num_transferred_move_object_ids
+        if len(self.transfers) >= most:
+            raise LimitExceeded(f"more than {most} objects are transferred")
+        self.transfers[object_id_of(value)] = Transfer(owner, tag, value)
+
+    def may_be_shared(self, object_id: Address) -> bool:
+        """Whether the object is new in this transaction, or shared already."""
+        if object_id in self.new_ids or object_id in _FRAMEWORK_OBJECTS:
+            return True
+        return isinstance(self._inputs.get(object_id), Shared)
+
+    def receive(
+        self, parent: Address, object_id: Address, version: int, tag: StructTag
+    ) -> Value | None:
+        """Take an object that was transferred to `parent`'s address.
+
+        None if there is none at this version, or it was received already. Raises `MismatchedType`.
+        """
+        stored = self._find(object_id)
+        if stored is None or object_id in self.received or stored.version != version:
+            return None
+        if stored.owner != AddressOwner(parent) or not isinstance(stored.data, MoveObject):
+            return None
+        if stored.data.type != tag:
+            raise MismatchedType
+        self.received[object_id] = stored
+        return self._decode(tag, stored.data.contents)
+
+    # --- Events
+
+    def weigh_event(self, size: int) -> None:
+        """Count the size of an event, of its value with its type. Raises `LimitExceeded`."""
+        if size > MAX_EVENT_EMIT_SIZE:
+            raise LimitExceeded(f"an event has more than {MAX_EVENT_EMIT_SIZE} bytes")
+        self._event_bytes += size
+        if self._event_bytes > MAX_EVENT_EMIT_SIZE_TOTAL:
+            raise LimitExceeded(f"all events have more than {MAX_EVENT_EMIT_SIZE_TOTAL} bytes")
+
+    def emit(self, tag: StructTag, contents: bytes) -> int:
+        """Emit an event; the result is its number in the transaction. Raises `LimitExceeded`."""
+        if self._event_count >= MAX_NUM_EVENT_EMIT:
+            raise LimitExceeded(f"more than {MAX_NUM_EVENT_EMIT} events are emitted")
+        self._event_count += 1
+        self._events.append(EmittedEvent(tag, contents))
+        return self._event_count - 1
+
+    @property
+    def pending_events(self) -> Sequence[EmittedEvent]:
+        """The events that nobody has taken yet, in order."""
+        return self._events
+
+    def take_events(self) -> list[EmittedEvent]:
+        """The events since the last time that this was called, in order."""
+        events, self._events = self._events, []
+        return events
+
+
+def object_id_of(value: Value) -> Address:
+    """The id of an object: its first field is a `UID`, which holds an `ID`, which holds it."""
+    return Address(value[0][0][0])

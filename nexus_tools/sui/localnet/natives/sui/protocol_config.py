@@ -1,0 +1,28 @@
+"""`sui::protocol_config`: which features the framework may use here."""
+
+from nexus_tools.sui.localnet.natives.gas import charge
+from nexus_tools.sui.localnet.natives.table import natives_of
+from nexus_tools.sui.localnet.vm import Context
+from nexus_tools.sui.types.address import SUI_FRAMEWORK
+from nexus_tools.sui.types.type_tag import TypeTag
+
+_COST = 100
+
+ENABLED_FEATURES = frozenset(
+    {
+        b"enable_accumulators",
+        b"enable_address_balance_gas_payments",
+        b"enable_authenticated_event_streams",
+        b"enable_party_transfer",
+    }
+)
+"""Features of the protocol by the names of its flags."""
+
+
+def is_feature_enabled(context: Context, _types: tuple[TypeTag, ...], flag: bytearray) -> bool:
+    """Whether a feature of the protocol is on."""
+    charge(context, _COST)
+    return bytes(flag) in ENABLED_FEATURES
+
+
+NATIVES = natives_of(SUI_FRAMEWORK, "protocol_config", is_feature_enabled=is_feature_enabled)

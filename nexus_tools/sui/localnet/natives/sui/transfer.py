@@ -1,0 +1,99 @@
+"""`sui::transfer`: who owns an object from now on."""
+
+from nexus_tools.sui.localnet.natives.child_objects import MismatchedType
+from nexus_tools.sui.localnet.natives.errors import UnsupportedNative
+from nexus_tools.sui.localnet.natives.gas import charge
+from nexus_tools.sui.localnet.natives.object_runtime import object_id_of
+from nexus_tools.sui.localnet.natives.table import natives_of, object_type, runtime_of
+from nexus_tools.sui.localnet.vm import Context, NativeAbort, Value
+from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.object import (
+    AddressOwner,
+    ConsensusAddressOwner,
+    Immutable,
+    Shared,
+)
+from nexus_tools.sui.types.type_tag import TypeTag
+
+_COST = 52
+_SHARED_NON_NEW_OBJECT = 0
+_RECEIVING_OBJECT_TYPE_MISMATCH = 2
+_UNABLE_TO_RECEIVE_OBJECT = 3
+
+UNASSIGNED_VERSION = 0
+"""Stands for the version that the object gets when the transaction's effects are known."""
+
+# Of `sui::party`: a bit each for reading, writing, deleting and transferring.
+_NO_PERMISSIONS, _ALL_PERMISSIONS = 0b0000, 0b1111
+
+
+def transfer_impl(
+    context: Context, type_arguments: tuple[TypeTag, ...], value: Value, recipient: bytes
+) -> None:
+    """Give an object to an address."""
+    charge(context, _COST)
+    owner = AddressOwner(Address(recipient))
+    runtime_of(context).transfer(owner, object_type(type_arguments), value)
+
+
+def party_transfer_impl(  # noqa: PLR0917 - the Move function has these
+    context: Context,
+    type_arguments: tuple[TypeTag, ...],
+    value: Value,
+    default_permissions: int,
+    addresses: list[bytes],
+    permissions: list[int],
+) -> None:
+    """Give an object to an address whose uses of it consensus orders."""
+    charge(context, _COST)
+    if default_permissions != _NO_PERMISSIONS or permissions != [_ALL_PERMISSIONS]:
+        raise UnsupportedNative("parties other than a single owner")
+    owner = ConsensusAddressOwner(UNASSIGNED_VERSION, Address(addresses[0]))
+    runtime_of(context).transfer(owner, object_type(type_arguments), value)
+
+
+def freeze_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], value: Value) -> None:
+    """Make an object immutable."""
+    charge(context, _COST)
+    runtime_of(context).transfer(Immutable(), object_type(type_arguments), value)
+
+
+def share_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], value: Value) -> None:
+    """Share an object. Aborts unless it is new in this transaction, or shared already."""
+    charge(context, _COST)
+    runtime = runtime_of(context)
+    allowed = runtime.may_be_shared(object_id_of(value))
+    runtime.transfer(Shared(UNASSIGNED_VERSION), object_type(type_arguments), value)
+    if not allowed:
+        raise NativeAbort(_SHARED_NON_NEW_OBJECT)
+
+
+def receive_impl(
+    context: Context,
+    type_arguments: tuple[TypeTag, ...],
+    parent: bytes,
+    to_receive: list[bytes],
+    version: int,
+) -> Value:
+    """Take an object that was sent to the address of another one; `to_receive` is an `ID`."""
+    charge(context, _COST)
+    try:
+        value = runtime_of(context).receive(
+            Address(parent), Address(to_receive[0]), version, object_type(type_arguments)
+        )
+    except MismatchedType:
+        raise NativeAbort(_RECEIVING_OBJECT_TYPE_MISMATCH) from None
+    if value is None:
+        raise NativeAbort(_UNABLE_TO_RECEIVE_OBJECT)
+    return value
+
+
+NATIVES = natives_of(
+    SUI_FRAMEWORK,
+    "transfer",
+    transfer_impl=transfer_impl,
+    party_transfer_impl=party_transfer_impl,
+    freeze_object_impl=freeze_object_impl,
+    share_object_impl=share_object_impl,
+    receive_impl=receive_impl,
+)

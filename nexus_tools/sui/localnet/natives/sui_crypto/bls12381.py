@@ -1,0 +1,36 @@
+"""`sui::bls12381`: signatures by BLS."""
+
+from collections.abc import Callable
+
+from nexus_tools.sui.localnet.crypto.curves.bls12381 import verifies_min_pk, verifies_min_sig
+from nexus_tools.sui.localnet.natives.gas import charge_blocks
+from nexus_tools.sui.localnet.natives.table import natives_of
+from nexus_tools.sui.localnet.vm import Context, Native, Reference
+from nexus_tools.sui.types.address import SUI_FRAMEWORK
+from nexus_tools.sui.types.type_tag import TypeTag
+
+_MIN_SIG_COST, _MIN_PK_COST, _BLOCK = 44_064, 49_282, 64
+
+
+def _verifying(cost: int, verifies: Callable[[bytes, bytes, bytes], bool]) -> Native:
+    def verify(
+        context: Context,
+        _types: tuple[TypeTag, ...],
+        signature: Reference,
+        public_key: Reference,
+        message: Reference,
+    ) -> bool:
+        """Whether the signature of the message is the key's. Whatever is malformed is not."""
+        data = bytes(message.read())
+        charge_blocks(context, cost, len(data), _BLOCK)
+        return verifies(bytes(public_key.read()), bytes(signature.read()), data)
+
+    return verify
+
+
+NATIVES = natives_of(
+    SUI_FRAMEWORK,
+    "bls12381",
+    bls12381_min_sig_verify=_verifying(_MIN_SIG_COST, verifies_min_sig),
+    bls12381_min_pk_verify=_verifying(_MIN_PK_COST, verifies_min_pk),
+)

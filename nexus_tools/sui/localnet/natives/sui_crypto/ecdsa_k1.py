@@ -1,0 +1,107 @@
+"""`sui::ecdsa_k1`: signatures on secp256k1, as Bitcoin and Ethereum have them.
+
+Source: `crypto/ecdsa_k1.rs` and `ecdsa_r1.rs` of `sui-move-natives`; the natives of both curves are
+the same but for their costs.
+"""
+
+from msgspec import Struct
+
+from nexus_tools.sui.localnet.crypto.curves.weierstrass import SECP256K1, NoPublicKey
+from nexus_tools.sui.localnet.crypto.ecdsa import ECDSA_K1, HASHES, Ecdsa, MalformedSignature
+from nexus_tools.sui.localnet.natives.gas import charge, charge_blocks
+from nexus_tools.sui.localnet.natives.table import natives_of
+from nexus_tools.sui.localnet.vm import Context, NativeAbort, Reference
+from nexus_tools.sui.types.address import SUI_FRAMEWORK
+from nexus_tools.sui.types.type_tag import TypeTag
+
+_INVALID_PUBLIC_KEY = 2
+_COMPRESSED_LENGTH = 33
+_COST = 52
+
+_FAIL_TO_RECOVER_PUBLIC_KEY, _INVALID_SIGNATURE = 0, 1
+_SIGNATURE_LENGTH = 64
+_COST_INVALID = 100
+
+# The bytes of their blocks, by which they cost.
+_BLOCKS = {0: 136, 1: 64}
+
+
+class EcdsaNatives(Struct, frozen=True):
+    """The natives of a curve, and what they cost."""
+
+    ecdsa: Ecdsa
+    recover_cost: int
+    verify_cost: int
+
+    def recover(
+        self,
+        context: Context,
+        _types: tuple[TypeTag, ...],
+        signature: Reference,
+        message: Reference,
+        hash_function: int,
+    ) -> bytearray:
+        """The compressed public key that signed the message. Aborts if there is none."""
+        data, signed = bytes(signature.read()), bytes(message.read())
+        _charge(context, self.recover_cost, hash_function, len(signed))
+        hashing = HASHES.get(hash_function)
+        if hashing is None:
+            raise NativeAbort(_FAIL_TO_RECOVER_PUBLIC_KEY)
+        try:
+            return bytearray(self.ecdsa.recover(data, hashing(signed)))
+        except MalformedSignature:
+            raise NativeAbort(_INVALID_SIGNATURE) from None
+        except NoPublicKey:
+            raise NativeAbort(_FAIL_TO_RECOVER_PUBLIC_KEY) from None
+
+    def verify(
+        self,
+        context: Context,
+        _types: tuple[TypeTag, ...],
+        signature: Reference,
+        public_key: Reference,
+        message: Reference,
+        hash_function: int,
+    ) -> bool:
+        """Whether the signature of the message is the key's. Whatever is malformed is not."""
+        data, signed = bytes(signature.read()), bytes(message.read())
+        _charge(context, self.verify_cost, hash_function, len(signed))
+        hashing = HASHES.get(hash_function)
+        if hashing is None or len(data) != _SIGNATURE_LENGTH:
+            return False
+        return self.ecdsa.verifies(bytes(public_key.read()), data, hashing(signed))
+
+
+def _charge(context: Context, base: int, hash_function: int, size: int) -> None:
+    if hash_function in _BLOCKS:
+        charge_blocks(context, base, size, _BLOCKS[hash_function])
+    else:
+        charge(context, _COST_INVALID)
+
+
+_CURVE = EcdsaNatives(ECDSA_K1, recover_cost=500, verify_cost=1_470)
+
+
+def decompress_pubkey(
+    context: Context, _types: tuple[TypeTag, ...], public_key: Reference
+) -> bytearray:
+    """A public key of 33 bytes as 65. Aborts if it is no point of the curve."""
+    charge(context, _COST)
+    data = bytes(public_key.read())
+    # SEC 1, 2.3.3: a first byte of 2 or 3 says that y is even or odd, and 4 that y follows x.
+    if len(data) != _COMPRESSED_LENGTH or data[0] not in (2, 3):
+        raise NativeAbort(_INVALID_PUBLIC_KEY)
+    try:
+        x, y = SECP256K1.lift(int.from_bytes(data[1:], "big"), odd=data[0] == 3)
+    except NoPublicKey:
+        raise NativeAbort(_INVALID_PUBLIC_KEY) from None
+    return bytearray(b"\x04" + x.to_bytes(32, "big") + y.to_bytes(32, "big"))
+
+
+NATIVES = natives_of(
+    SUI_FRAMEWORK,
+    "ecdsa_k1",
+    secp256k1_ecrecover=_CURVE.recover,
+    secp256k1_verify=_CURVE.verify,
+    decompress_pubkey=decompress_pubkey,
+)

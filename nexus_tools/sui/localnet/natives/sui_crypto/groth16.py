@@ -1,0 +1,89 @@
+"""`sui::groth16`: proofs of Groth16."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from nexus_tools.sui.localnet.crypto.curves.weierstrass import InvalidElement
+from nexus_tools.sui.localnet.crypto.groth16 import (
+    PreparedKey,
+    prepare_bls12381_key,
+    prepare_bn254_key,
+    verifies_bls12381,
+    verifies_bn254,
+)
+from nexus_tools.sui.localnet.natives.gas import charge
+from nexus_tools.sui.localnet.natives.table import natives_of
+from nexus_tools.sui.localnet.vm import Context, NativeAbort, Reference
+from nexus_tools.sui.types.address import SUI_FRAMEWORK
+from nexus_tools.sui.types.type_tag import TypeTag
+
+_INVALID_VERIFYING_KEY, _INVALID_CURVE, _TOO_MANY_PUBLIC_INPUTS = range(3)
+_MAX_PUBLIC_INPUTS = 8
+_INPUT_BYTES = 32
+_COST_INVALID, _COST_PER_BYTE = 100, 2
+
+
+class _Curve(Struct, frozen=True):
+    """What proofs over a curve are made of, and what they cost."""
+
+    prepare_key: Callable[[bytes], PreparedKey]
+    verifies: Callable[[PreparedKey, bytes, bytes], bool]
+    prepare_cost: int
+    verify_cost: int
+    cost_per_input: int
+
+
+# By the `id` of a `sui::groth16::Curve`: `bls12381()` has 0, `bn254()` has 1.
+_CURVES = {
+    0: _Curve(prepare_bls12381_key, verifies_bls12381, 53_838, 72_090, 8_213),
+    1: _Curve(prepare_bn254_key, verifies_bn254, 82_010, 115_502, 9_484),
+}
+
+
+def prepare_verifying_key_internal(
+    context: Context, _types: tuple[TypeTag, ...], curve: int, verifying_key: Reference
+) -> list[bytearray]:
+    """A `PreparedVerifyingKey`. Aborts if the bytes are no key of the curve."""
+    chosen = _curve(context, curve)
+    charge(context, chosen.prepare_cost)
+    try:
+        prepared = chosen.prepare_key(bytes(verifying_key.read()))
+    except InvalidElement:
+        raise NativeAbort(_INVALID_VERIFYING_KEY) from None
+    return list(map(bytearray, prepared))
+
+
+def verify_groth16_proof_internal(
+    context: Context,
+    _types: tuple[TypeTag, ...],
+    curve: int,
+    *arguments: Reference,
+) -> bool:
+    """Whether a proof is one for the public inputs. Whatever is malformed is not."""
+    chosen = _curve(context, curve)
+    *key, inputs, proof = [bytes(one.read()) for one in arguments]
+    count = -(-len(inputs) // _INPUT_BYTES)
+    charge(context, chosen.verify_cost + chosen.cost_per_input * count, _COST_PER_BYTE, len(inputs))
+    if count > _MAX_PUBLIC_INPUTS:
+        raise NativeAbort(_TOO_MANY_PUBLIC_INPUTS)
+    try:
+        return chosen.verifies(PreparedKey(*key), inputs, proof)
+    except InvalidElement:
+        return False
+
+
+def _curve(context: Context, number: int) -> _Curve:
+    curve = _CURVES.get(number)
+    if curve is None:
+        charge(context, _COST_INVALID)
+        raise NativeAbort(_INVALID_CURVE)
+    return curve
+
+
+NATIVES = natives_of(
+    SUI_FRAMEWORK,
+    "groth16",
+    prepare_verifying_key_internal=prepare_verifying_key_internal,
+    verify_groth16_proof_internal=verify_groth16_proof_internal,
+)

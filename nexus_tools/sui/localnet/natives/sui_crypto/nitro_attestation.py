@@ -1,0 +1,62 @@
+"""`sui::nitro_attestation`: what AWS says of the enclave that holds a key."""
+
+from typing import TYPE_CHECKING
+
+from nexus_tools.sui.localnet.natives.gas import charge
+from nexus_tools.sui.localnet.natives.table import natives_of
+from nexus_tools.sui.localnet.vm import Context, NativeAbort, Reference, Value
+from nexus_tools.sui.types.address import SUI_FRAMEWORK
+from nexus_tools.sui.types.type_tag import TypeTag
+
+if TYPE_CHECKING:
+    from nexus_tools.sui.localnet.crypto.nitro_document import Document
+
+_PARSE_ERROR, _VERIFY_ERROR = 1, 2
+_COST_PARSE, _COST_PARSE_PER_BYTE = 2_650, 50
+_COST_VERIFY, _COST_VERIFY_PER_CERTIFICATE = 2_481_600, 2_618_450
+
+
+def load_nitro_attestation_internal(
+    context: Context, _types: tuple[TypeTag, ...], attestation: Reference, now_ms: int
+) -> Value:
+    """The document of an attestation, as `NitroAttestationDocument`.
+
+    Aborts for what is none, and for one that is not genuine, or not at this time.
+    """
+    from nexus_tools.sui.localnet.crypto.nitro_certificates import (  # noqa: PLC0415 - seldom used
+        is_genuine,
+    )
+    from nexus_tools.sui.localnet.crypto.nitro_document import Attestation  # noqa: PLC0415
+
+    data = bytes(attestation.read())
+    charge(context, _COST_PARSE, _COST_PARSE_PER_BYTE, len(data))
+    try:
+        parsed = Attestation.parse(data)
+    except ValueError:
+        raise NativeAbort(_PARSE_ERROR) from None
+    issuers = len(parsed.document.chain)
+    charge(context, _COST_VERIFY, _COST_VERIFY_PER_CERTIFICATE, issuers)
+    if not is_genuine(parsed, now_ms):
+        raise NativeAbort(_VERIFY_ERROR)
+    return _as_move_value(parsed.document)
+
+
+def _as_move_value(document: "Document") -> Value:
+    return [
+        bytearray(document.module_id.encode()),
+        document.timestamp,
+        bytearray(document.digest.encode()),
+        [[index, bytearray(register)] for index, register in document.registers.items()],
+        *map(_option, (document.public_key, document.user_data, document.nonce)),
+    ]
+
+
+def _option(data: bytes | None) -> Value:
+    return [[] if data is None else [bytearray(data)]]
+
+
+NATIVES = natives_of(
+    SUI_FRAMEWORK,
+    "nitro_attestation",
+    load_nitro_attestation_internal=load_nitro_attestation_internal,
+)

@@ -1,0 +1,65 @@
+"""`sui::zklogin_verified_id` and `sui::zklogin_verified_issuer`: whose an address of zkLogin is."""
+
+from nexus_tools.sui.localnet.natives.gas import charge
+from nexus_tools.sui.localnet.natives.table import NativeTable, natives_of
+from nexus_tools.sui.localnet.vm import Context, NativeAbort, Reference
+from nexus_tools.sui.types.address import SUI_FRAMEWORK
+from nexus_tools.sui.types.type_tag import TypeTag
+
+_INVALID_INPUT = 0
+_COST = 200
+
+
+def check_zklogin_id_internal(  # noqa: PLR0917 - the Move function has these
+    context: Context,
+    _types: tuple[TypeTag, ...],
+    address: bytes,
+    claim_name: Reference,
+    claim_value: Reference,
+    issuer: Reference,
+    audience: Reference,
+    pin_hash: int,
+) -> bool:
+    """Whether an address is of a claim. Aborts for what is no text, or too long."""
+    from nexus_tools.sui.localnet.crypto import zklogin  # noqa: PLC0415 - seldom used
+
+    charge(context, _COST)
+    texts = (claim_name, claim_value, audience, issuer)
+    try:
+        name, value, application, provider = (bytes(text.read()).decode() for text in texts)
+        seed = zklogin.address_seed_of(name, value, application, pin_hash)
+    except ValueError:
+        raise NativeAbort(_INVALID_INPUT) from None
+    return zklogin.zklogin_address(seed, provider) == address
+
+
+def check_zklogin_issuer_internal(
+    context: Context,
+    _types: tuple[TypeTag, ...],
+    address: bytes,
+    address_seed: int,
+    issuer: Reference,
+) -> bool:
+    """Whether an address is of a seed and an issuer. Aborts for an issuer that is no text."""
+    from nexus_tools.sui.localnet.crypto import zklogin  # noqa: PLC0415 - seldom used
+
+    charge(context, _COST)
+    try:
+        provider = bytes(issuer.read()).decode()
+    except UnicodeDecodeError:
+        raise NativeAbort(_INVALID_INPUT) from None
+    return zklogin.zklogin_address(address_seed, provider) == address
+
+
+NATIVES: NativeTable = {
+    **natives_of(
+        SUI_FRAMEWORK,
+        "zklogin_verified_id",
+        check_zklogin_id_internal=check_zklogin_id_internal,
+    ),
+    **natives_of(
+        SUI_FRAMEWORK,
+        "zklogin_verified_issuer",
+        check_zklogin_issuer_internal=check_zklogin_issuer_internal,
+    ),
+}

@@ -1,0 +1,26 @@
+"""The form of the table of natives, and how each Move module contributes to it."""
+
+from nexus_tools.sui.localnet.natives.object_runtime import ObjectRuntime
+from nexus_tools.sui.localnet.vm import AnyNative, Context
+from nexus_tools.sui.types.type_tag import StructTag, TypeTag
+
+NativeTable = dict[tuple[bytes, str, str], AnyNative]
+
+
+def natives_of(package: bytes, module: str, **functions: AnyNative) -> NativeTable:
+    """The natives of one module, by the names of their Move functions."""
+    return {(package, module, name): native for name, native in functions.items()}
+
+
+def runtime_of(context: Context) -> ObjectRuntime:
+    """The state of the transaction that a native works for."""
+    runtime = context.runtime
+    assert isinstance(runtime, ObjectRuntime)
+    return runtime
+
+
+def object_type(type_arguments: tuple[TypeTag, ...]) -> StructTag:
+    """The only type argument of a native that takes objects: only structs have the ability key."""
+    tag = type_arguments[0]
+    assert isinstance(tag, StructTag)
+    return tag

@@ -1,0 +1,113 @@
+"""What is checked of a transaction before it is executed: its size, its chain, its signatures.
+
+Source of who has to sign: `sui-types/src/signature_verification.rs`, whose order of checks and
+wording are followed.
+"""
+
+import json
+from collections.abc import Sequence
+
+from nexus_tools.sui.errors import NotAllowedError
+from nexus_tools.sui.localnet.execution import MAX_TX_SIZE_BYTES, TransactionRefused
+from nexus_tools.sui.signature import TRANSACTION_INTENT, UserSignature
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.address_balance import (
+    CoinReservation,
+    accumulator_id,
+    is_coin_reservation,
+)
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.expiration import ValidDuring, Validity
+from nexus_tools.sui.types.transaction import (
+    TRANSACTION_DATA,
+    ProgrammableTransaction,
+    TransactionData,
+)
+from nexus_tools.sui.types.type_tag import SUI, balance_tag
+
+
+def admit(
+    data_bytes: bytes, signatures: Sequence[bytes], chain_id: Digest, epoch: int
+) -> TransactionData:
+    """Read a transaction that users sent to this chain, signed by those who have to.
+
+    Raises `BcsError`, `TransactionRefused`, `signature_malformed` and `signature_invalid`.
+    """
+    check_size(data_bytes)  # before work is done that grows with the size
+    data = TRANSACTION_DATA.decode(data_bytes)
+    if not isinstance(data.kind, ProgrammableTransaction):
+        raise TransactionRefused(
+            "unsupported", "Feature is not supported: system transactions of users"
+        )
+    check_chain(data, chain_id, epoch)
+    check_signatures(data, data_bytes, signatures)
+    return data
+
+
+def check_size(data_bytes: bytes) -> None:
+    """Refuse a transaction that is too large."""
+    if len(data_bytes) > MAX_TX_SIZE_BYTES:
+        raise TransactionRefused(
+            "size_limit_exceeded",
+            f"Size limit exceeded: serialized transaction size is {MAX_TX_SIZE_BYTES}",
+        )
+
+
+def check_chain(data: TransactionData, chain_id: Digest, epoch: int) -> None:
+    """Refuse a transaction that names another chain as the one that it is meant for.
+
+    Reservations of money for the gas name the chain, too, and an epoch: they are good for that one
+    and for the next.
+    """
+    expiration = data.expiration
+    if isinstance(expiration, ValidDuring | Validity) and expiration.chain != chain_id:
+        raise TransactionRefused(
+            "invalid_chain_id",
+            f"Invalid chain ID: {expiration.chain} was provided, {chain_id} is expected",
+        )
+    for reference in filter(is_coin_reservation, data.gas.payment):
+        _check_reservation(CoinReservation.parse(reference, chain_id), data, epoch)
+
+
+def _check_reservation(reservation: CoinReservation, data: TransactionData, epoch: int) -> None:
+    """A reservation for gas is the sender's own, and in SUI."""
+    own = accumulator_id(data.sender, balance_tag(SUI))
+    if reservation.accumulator != own or data.gas.owner != data.sender:
+        raise TransactionRefused(
+            "gas_object_not_owned_object",
+            f"Gas object is not an owned object with owner: {data.gas.owner}",
+        )
+    if not reservation.epoch <= epoch <= reservation.epoch + 1:
+        raise TransactionRefused("transaction_expired", "Transaction Expired")
+
+
+# --- Signatures
+
+
+def required_signers(data: TransactionData) -> tuple[Address, ...]:
+    """The sender, and whoever else pays."""
+    if data.gas.owner == data.sender:
+        return (data.sender,)
+    return data.sender, data.gas.owner
+
+
+def check_signatures(data: TransactionData, data_bytes: bytes, signatures: Sequence[bytes]) -> None:
+    """Refuse a transaction unless each signer signed it, once, and nobody else.
+
+    The order of the signatures is free. Raises `signature_malformed` and `signature_invalid`.
+    """
+    parsed = [UserSignature.parse(signature) for signature in signatures]
+    signers = required_signers(data)
+    if len(parsed) != len(signers):
+        raise _refused(f"Expect {len(signers)} signer signatures but got {len(parsed)}")
+    by_signer = {signature.address(): signature for signature in parsed}
+    for signer in signers:
+        if signer not in by_signer:
+            found = json.dumps([str(address) for address in sorted(by_signer)])
+            raise _refused(f"Required Signature from {signer} is absent {found}")
+    for signer in sorted(by_signer):
+        by_signer[signer].verify(TRANSACTION_INTENT + data_bytes)
+
+
+def _refused(message: str) -> NotAllowedError:
+    return NotAllowedError("signature_invalid", message)

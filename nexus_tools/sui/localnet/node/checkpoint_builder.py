@@ -1,0 +1,186 @@
+"""The next checkpoint, transaction by transaction, and the objects as they are meanwhile."""
+
+from collections.abc import Iterator, Sequence
+
+from nexus_tools.sui.errors import NexusError
+from nexus_tools.sui.localnet.execution import (
+    SYSTEM_SIGNATURE,
+    Environment,
+    ExecutionResult,
+    Executor,
+    Mode,
+    ObjectStore,
+    system_data,
+)
+from nexus_tools.sui.localnet.ledger import (
+    Checkpoint,
+    ExecutedTransaction,
+    Ledger,
+    Place,
+    epoch_gas_used,
+)
+from nexus_tools.sui.localnet.node.epochs import committee_of, read_system_state
+from nexus_tools.sui.localnet.node.randomness import Randomness
+from nexus_tools.sui.localnet.node.settlement import Settlement
+from nexus_tools.sui.types.address import ACCUMULATOR_ROOT, CLOCK, Address
+from nexus_tools.sui.types.checkpoint import EndOfEpochData
+from nexus_tools.sui.types.clock import clock_ms
+from nexus_tools.sui.types.digest import Digest, transaction_digest
+from nexus_tools.sui.types.execution_status import Success
+from nexus_tools.sui.types.object import MovePackage, Object, Shared
+from nexus_tools.sui.types.system_transaction import (
+    CancelledTransactions,
+    ChangeEpoch,
+    ConsensusCommitPrologueV4,
+    EndOfEpoch,
+)
+from nexus_tools.sui.types.transaction import TransactionData, TransactionKind
+
+
+class PendingObjects:
+    """What earlier transactions of the checkpoint did, over the objects of the ledger."""
+
+    __slots__ = ("_changed", "_ledger")
+
+    def __init__(self, ledger: ObjectStore) -> None:
+        self._ledger = ledger
+        self._changed: dict[Address, Object | None] = {}
+
+    def take_in(self, result: ExecutionResult) -> None:
+        """Add what a transaction did."""
+        self._changed.update(dict.fromkeys(result.removed))
+        self._changed.update(result.written)
+
+    def get(self, object_id: Address) -> Object | None:
+        """The object as it is now."""
+        if object_id in self._changed:
+            return self._changed[object_id]
+        return self._ledger.get(object_id)
+
+    def get_version(self, object_id: Address, version: int) -> Object | None:
+        """The object as it was at a version."""
+        changed = self._changed.get(object_id)
+        if changed is not None and changed.version == version:
+            return changed
+        return self._ledger.get_version(object_id, version)
+
+
+_NO_DIGEST = Digest(bytes(32))
+
+
+class CheckpointBuilder:
+    """Executes transactions one on the other; nothing is changed until the ledger takes it in."""
+
+    def __init__(
+        self, ledger: Ledger, executor: Executor, environment: Environment, timestamp_ms: int
+    ) -> None:
+        self._executor = executor
+        self._environment = environment
+        self._previous = ledger.latest
+        self._objects = PendingObjects(ledger)
+        self._executed: list[ExecutedTransaction] = []
+        self._end_of_epoch: EndOfEpochData | None = None
+        self.number = self._previous.number + 1
+        self.timestamp_ms = timestamp_ms
+
+    def set_clock(self) -> None:
+        """Execute the transaction that brings the clock 0x6 to the time of the checkpoint."""
+        prologue = ConsensusCommitPrologueV4(
+            epoch=self._environment.epoch,
+            round=self.number,
+            sub_dag_index=None,
+            commit_timestamp_ms=self.timestamp_ms,
+            consensus_commit_digest=_NO_DIGEST,
+            version_assignments=CancelledTransactions(()),
+            additional_state_digest=_NO_DIGEST,
+        )
+        self._execute_system(prologue)
+
+    def draw_randomness(self, randomness: Randomness) -> None:
+        """Execute the transaction that brings new bytes to the object 0x8."""
+        self._execute_system(randomness.update(self._objects, self._environment.epoch))
+
+    def end_epoch(self) -> None:
+        """Execute the transaction that ends the epoch: it is the last one of the checkpoint.
+
+        Raises `epoch_change_failed`.
+        """
+        epoch = self._environment.epoch
+        # What the whole epoch has cost is shared out, that of this checkpoint so far included.
+        costs = epoch_gas_used(epoch, self._previous.summary, self._executed)
+        change = ChangeEpoch(
+            epoch=epoch + 1,
+            protocol_version=self._environment.rules.version,
+            storage_charge=costs.storage_cost,
+            computation_charge=costs.computation_cost,
+            storage_rebate=costs.storage_rebate,
+            non_refundable_storage_fee=costs.non_refundable_storage_fee,
+            epoch_start_timestamp_ms=self.timestamp_ms,
+            system_packages=(),
+        )
+        result = self._execute_system(EndOfEpoch((change,)))
+        if not isinstance(result.effects.status, Success):
+            raise NexusError("epoch_change_failed", f"the epoch does not change: {result.failure}")
+        state = read_system_state(self._objects.get)
+        self._end_of_epoch = EndOfEpochData(committee_of(state), state.protocol_version, ())
+
+    def _execute_system(self, kind: TransactionKind) -> ExecutionResult:
+        data = system_data(kind)
+        return self.execute(data, data.encode(), (SYSTEM_SIGNATURE,))[1]
+
+    def shows_time(self, *, within_ms: int = 1) -> bool:
+        """Whether the clock 0x6 is behind the time of the checkpoint by less than `within_ms`."""
+        clock = self._objects.get(CLOCK)
+        assert clock is not None
+        return self.timestamp_ms - clock_ms(clock) < within_ms
+
+    def execute(
+        self,
+        data: TransactionData,
+        data_bytes: bytes,
+        signatures: Sequence[bytes],
+        mode: Mode = Mode.COMMIT,
+        executor: Executor | None = None,
+    ) -> tuple[ExecutedTransaction, ExecutionResult]:
+        """Execute the next transaction, by another executor if one is given.
+
+        Raises `TransactionRefused`.
+        """
+        digest = transaction_digest(data_bytes)
+        chosen = executor or self._executor
+        result = chosen.execute(data, digest, self._objects, self._environment, mode)
+        place = Place(self.number, self.timestamp_ms, len(self._executed))
+        executed = ExecutedTransaction.at(place, data, data_bytes, signatures, result)
+        self._executed.append(executed)
+        self._objects.take_in(result)
+        return executed, result
+
+    def finish(self) -> Checkpoint:
+        """The checkpoint with all transactions so far, and what settles address balances."""
+        self._settle()
+        return Checkpoint.after(
+            self._previous,
+            self._executed,
+            self.timestamp_ms,
+            self._environment.epoch,
+            self._end_of_epoch,
+        )
+
+    def _settle(self) -> None:
+        root = self._objects.get(ACCUMULATOR_ROOT)
+        assert root is not None
+        assert isinstance(root.owner, Shared)
+        settlement = Settlement(self._environment.epoch, self.number, root.owner.initial_version)
+        for executed in self._executed:
+            settlement.add(executed.effects)
+        for kind in settlement.transactions():
+            data = system_data(kind)
+            executed, _ = self.execute(data, data.encode(), (SYSTEM_SIGNATURE,))
+            assert isinstance(executed.effects.status, Success), executed.effects.status
+
+    def packages(self) -> Iterator[Address]:
+        """The packages that the transactions have published."""
+        for executed in self._executed:
+            for value in executed.output_objects:
+                if isinstance(value.data, MovePackage):
+                    yield value.id

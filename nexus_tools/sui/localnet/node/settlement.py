@@ -1,0 +1,158 @@
+"""Settling address balances and event streams: what a checkpoint's transactions did to them.
+
+As on a real network, transactions of the system at the end of the checkpoint add up the changes
+and write the balances and the heads of streams, which are dynamic fields of the accumulator root;
+a last one, the barrier, gives the root its next version. If Ann gave 5 MIST of her balance to
+Bob's, and Bob 3 of his to Cid's, checkpoint 9 of epoch 0 ends with
+
+    settlement_prologue(root, epoch 0, checkpoint 9, number 0, paid in 8, paid out 8)
+    settle_u128<Balance<SUI>>(root, ann, + 0, - 5)
+    settle_u128<Balance<SUI>>(root, bob, + 2, - 0)
+    settle_u128<Balance<SUI>>(root, cid, + 3, - 0)
+
+and, as a transaction of its own, the barrier: settlement_prologue(root, 0, 9, 1, 0, 0). Settlements
+change fields of the root without changing the root, so that they could run side by side; only the
+barrier takes it for itself. Source: `accumulators/mod.rs` of `sui-core`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct, field
+
+from nexus_tools.sui.bcs import u64, u128
+from nexus_tools.sui.types.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.effects import (
+    AccumulatorEvents,
+    AccumulatorInteger,
+    AccumulatorOperation,
+    AccumulatorWrite,
+    TransactionEffects,
+)
+from nexus_tools.sui.types.event import EventCommitment, merkle_root
+from nexus_tools.sui.types.transaction import (
+    InputArgument,
+    MoveCall,
+    ProgrammableSystemTransaction,
+    Pure,
+    SharedObject,
+    TransactionKind,
+)
+from nexus_tools.sui.types.type_tag import SUI, TypeTag, balance_tag
+
+MAX_UPDATES = 100
+"""Of one settlement: `max_updates_per_settlement_txn` of the protocol."""
+
+_SUI_FUNDS = balance_tag(SUI)
+_MODULE = "accumulator_settlement"
+
+
+class _Update(Struct):
+    """What went into one balance, and what came out, in its smallest unit; or events."""
+
+    owner: Address
+    funds: TypeTag
+    deposited: int = 0
+    withdrawn: int = 0
+    events: list[EventCommitment] = field(default_factory=list)
+
+    def add(self, write: AccumulatorWrite, checkpoint: int, transaction: int) -> None:
+        """Count in a change by the transaction with this index in the checkpoint."""
+        if isinstance(write.value, AccumulatorEvents):
+            self.events.extend(
+                EventCommitment(checkpoint, transaction, index, digest)
+                for index, digest in write.value.events
+            )
+            return
+        assert isinstance(write.value, AccumulatorInteger)
+        if write.operation is AccumulatorOperation.MERGE:
+            self.deposited += write.value.value
+        else:
+            self.withdrawn += write.value.value
+
+
+class _Calls:
+    """Calls of the settlement's module; values with the same bytes are one input, as on Sui."""
+
+    def __init__(self, root: SharedObject) -> None:
+        self._root = root
+        self._places: dict[bytes, InputArgument] = {}
+        self._commands: list[MoveCall] = []
+
+    def add(self, function: str, values: Iterable[bytes], types: tuple[TypeTag, ...] = ()) -> None:
+        """Call a function with the root, and values as BCS bytes."""
+        arguments = (InputArgument(0), *map(self.place, values))
+        self._commands.append(MoveCall(SUI_FRAMEWORK, _MODULE, function, types, arguments))
+
+    def finish(self) -> ProgrammableSystemTransaction:
+        """The transaction that makes the calls."""
+        values = (Pure(value) for value in self._places)
+        return ProgrammableSystemTransaction((self._root, *values), tuple(self._commands))
+
+    def place(self, value: bytes) -> InputArgument:
+        """The input that has this value."""
+        return self._places.setdefault(value, InputArgument(1 + len(self._places)))
+
+
+class Settlement:
+    """The settlement of one checkpoint; `root_version` is the accumulator root's initial one."""
+
+    def __init__(self, epoch: int, checkpoint: int, root_version: int) -> None:
+        self._epoch = epoch
+        self._checkpoint = checkpoint
+        self._root_version = root_version
+        self._updates: dict[Address, _Update] = {}
+        self._transactions = 0
+
+    def add(self, effects: TransactionEffects) -> None:
+        """Count in what the checkpoint's next transaction did."""
+        for accumulator, change in effects.changed_objects:
+            write = change.output
+            if isinstance(write, AccumulatorWrite):
+                update = self._updates.setdefault(accumulator, _Update(write.address, write.type))
+                update.add(write, self._checkpoint, self._transactions)
+        self._transactions += 1
+
+    def transactions(self) -> Iterator[TransactionKind]:
+        """What settles the changes; nothing if there are none."""
+        updates = [self._updates[accumulator] for accumulator in sorted(self._updates)]
+        starts = range(0, len(updates), MAX_UPDATES)
+        for number, start in enumerate(starts):
+            yield self._settle(number, updates[start : start + MAX_UPDATES])
+        if updates:
+            yield self._barrier(len(starts))
+
+    def _settle(self, number: int, updates: Sequence[_Update]) -> TransactionKind:
+        in_sui = [update for update in updates if update.funds == _SUI_FUNDS]
+        paid_in = sum(update.deposited for update in in_sui)
+        paid_out = sum(update.withdrawn for update in in_sui)
+        calls = self._calls(number, paid_in, paid_out, exclusive=False)
+        for update in updates:
+            if update.events:
+                self._write_stream(calls, update)
+            else:
+                _write_balance(calls, update)
+        return calls.finish()
+
+    def _write_stream(self, calls: _Calls, update: _Update) -> None:
+        counts = (len(update.events), self._checkpoint)
+        values = (bytes(update.owner), merkle_root(update.events), *map(u64.encode, counts))
+        calls.add("settle_events", values)
+
+    def _barrier(self, number: int) -> TransactionKind:
+        return self._calls(number, 0, 0, exclusive=True).finish()
+
+    def _calls(self, number: int, paid_in: int, paid_out: int, *, exclusive: bool) -> _Calls:
+        """The beginning of a transaction, which makes its digest its own."""
+        root = SharedObject(ACCUMULATOR_ROOT, self._root_version, mutable=True, exclusive=exclusive)
+        calls = _Calls(root)
+        numbers = (self._epoch, self._checkpoint, number, paid_in, paid_out)
+        calls.add("settlement_prologue", map(u64.encode, numbers))
+        return calls
+
+
+def _write_balance(calls: _Calls, update: _Update) -> None:
+    calls.place(bytes(update.owner))  # an input even if there is nothing to write, as on Sui
+    amount = update.deposited - update.withdrawn
+    if amount:
+        values = (bytes(update.owner), u128.encode(max(amount, 0)), u128.encode(max(-amount, 0)))
+        calls.add("settle_u128", values, (update.funds,))

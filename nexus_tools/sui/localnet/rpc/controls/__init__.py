@@ -1,0 +1,5 @@
+"""Plain HTTP beside gRPC: the faucet, epochs, snapshots, traces, and whether the network is up."""
+
+from nexus_tools.sui.localnet.rpc.controls.routes import reads_body, serve_control
+
+__all__ = ["reads_body", "serve_control"]

@@ -1,0 +1,75 @@
+"""Terms of the interface: status codes, read masks, limits, the headers of every response."""
+
+from nexus_tools.sui.localnet.rpc.interface.headers import (
+    CHAIN_NAME,
+    CORS,
+    PREFLIGHT,
+    SERVER_NAME,
+    info_headers,
+)
+from nexus_tools.sui.localnet.rpc.interface.kinds import (
+    ArgumentKind,
+    ExpirationKind,
+    InputKind,
+    Mutability,
+)
+from nexus_tools.sui.localnet.rpc.interface.limits import BATCH_ITEMS, JSON_BYTES, Limits
+from nexus_tools.sui.localnet.rpc.interface.masks import (
+    CHECKPOINT_FIELDS,
+    DYNAMIC_FIELD_FIELDS,
+    EPOCH_FIELDS,
+    EVENT_FIELDS,
+    EVERYTHING,
+    EXECUTION_FIELDS,
+    OBJECT_FIELDS,
+    OWNED_OBJECT_FIELDS,
+    SIMULATION_FIELDS,
+    TRANSACTION_FIELDS,
+    Mask,
+    prune,
+    requested_mask,
+)
+from nexus_tools.sui.localnet.rpc.interface.status import (
+    Code,
+    RpcError,
+    as_rpc_error,
+    invalid,
+    missing,
+    not_found,
+    render_status,
+)
+
+__all__ = [
+    "BATCH_ITEMS",
+    "CHAIN_NAME",
+    "CHECKPOINT_FIELDS",
+    "CORS",
+    "DYNAMIC_FIELD_FIELDS",
+    "EPOCH_FIELDS",
+    "EVENT_FIELDS",
+    "EVERYTHING",
+    "EXECUTION_FIELDS",
+    "JSON_BYTES",
+    "OBJECT_FIELDS",
+    "OWNED_OBJECT_FIELDS",
+    "PREFLIGHT",
+    "SERVER_NAME",
+    "SIMULATION_FIELDS",
+    "TRANSACTION_FIELDS",
+    "ArgumentKind",
+    "Code",
+    "ExpirationKind",
+    "InputKind",
+    "Limits",
+    "Mask",
+    "Mutability",
+    "RpcError",
+    "as_rpc_error",
+    "info_headers",
+    "invalid",
+    "missing",
+    "not_found",
+    "prune",
+    "render_status",
+    "requested_mask",
+]

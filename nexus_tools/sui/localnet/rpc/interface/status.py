@@ -1,0 +1,98 @@
+"""The one error that a service raises, and how errors of other rooms become it.
+
+Source of codes and wording: `sui-rpc-api/src/error.rs`.
+"""
+
+from enum import IntEnum
+from typing import Literal
+
+from msgspec import Struct
+
+from nexus_tools.sui.errors import (
+    NexusError,
+    NotAllowedError,
+    NotFoundError,
+    RefusedOnChainError,
+    ValidationError,
+)
+from nexus_tools.sui.rpc import Message, Messages
+
+
+class Code(IntEnum):
+    """The status codes of gRPC that are used here (github.com/grpc/grpc, statuscodes.md)."""
+
+    OK = 0
+    CANCELLED = 1
+    UNKNOWN = 2
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    NOT_FOUND = 5
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    OUT_OF_RANGE = 11
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+
+
+class RpcError(Exception):
+    """What a call ends with instead of a response; `violation` says which field is to blame."""
+
+    def __init__(self, code: Code, message: str, violation: "Violation | None" = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.violation = violation
+
+
+class Violation(Struct, frozen=True):
+    """A field of a request, and what is wrong with it (`sui.rpc.v2.ErrorReason`)."""
+
+    field: str
+    reason: Literal["FIELD_MISSING", "FIELD_INVALID"]
+
+
+def invalid(message: str, field: str | None = None) -> RpcError:
+    """The request itself is wrong: this field has a value that it cannot have."""
+    violation = Violation(field, "FIELD_INVALID") if field else None
+    return RpcError(Code.INVALID_ARGUMENT, message, violation)
+
+
+def missing(field: str) -> RpcError:
+    """The request has not a field that it needs."""
+    violation = Violation(field, "FIELD_MISSING")
+    return RpcError(Code.INVALID_ARGUMENT, f"missing {field}", violation)
+
+
+def not_found(message: str) -> RpcError:
+    """There is no such thing on this network."""
+    return RpcError(Code.NOT_FOUND, message)
+
+
+_CODES: dict[type[NexusError], Code] = {
+    NotFoundError: Code.NOT_FOUND,
+    ValidationError: Code.INVALID_ARGUMENT,
+    NotAllowedError: Code.INVALID_ARGUMENT,
+    RefusedOnChainError: Code.INVALID_ARGUMENT,
+}
+
+
+def as_rpc_error(error: NexusError) -> RpcError:
+    """The status that tells a client of an error of the node."""
+    for cls, code in _CODES.items():
+        if isinstance(error, cls):
+            return RpcError(code, str(error))
+    return RpcError(Code.INTERNAL, str(error))
+
+
+def render_status(message: Message, error: RpcError, messages: Messages) -> None:
+    """As a `google.rpc.Status`, with a `google.rpc.BadRequest` if a field is wrong."""
+    message.code = int(error.code)
+    message.message = error.message
+    if error.violation is None:
+        return
+    request = messages.message("google.rpc.BadRequest")()
+    request.field_violations.add(
+        field=error.violation.field, description=error.message, reason=error.violation.reason
+    )
+    message.details.add().Pack(request)

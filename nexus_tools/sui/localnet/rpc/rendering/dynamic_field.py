@@ -1,0 +1,90 @@
+"""Dynamic fields (`sui.rpc.v2.DynamicField`).
+
+A field is an object `0x2::dynamic_field::Field<Name, Value>`. For an object field, the name is in a
+`Wrapper` and the value is the id of the child object.
+"""
+
+from msgspec import Struct
+
+from nexus_tools.sui.localnet.ledger import Ledger
+from nexus_tools.sui.localnet.rpc.interface import Mask, prune
+from nexus_tools.sui.localnet.rpc.rendering.common_messages import render_bcs
+from nexus_tools.sui.localnet.rpc.rendering.object import render_object
+from nexus_tools.sui.localnet.rpc.values import JsonRenderer
+from nexus_tools.sui.localnet.vm import Machine
+from nexus_tools.sui.rpc import Message
+from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.object import MoveObject, Object
+from nexus_tools.sui.types.type_tag import DYNAMIC_FIELD, StructTag, TypeTag
+
+_FIELD, _OBJECT = 1, 2
+_WRAPPER_TYPE = (SUI_FRAMEWORK, "dynamic_object_field", "Wrapper")
+
+
+class DynamicField(Struct, frozen=True):
+    """A field taken apart; `child` is the id of the child object of an object field."""
+
+    name_type: TypeTag
+    name: bytes
+    value_type: TypeTag
+    value: bytes
+    child: Address | None
+
+
+def read_dynamic_field(found: Object, machine: Machine) -> DynamicField | None:
+    """Take a field apart; None for an object that is owned by another, but no field."""
+    tag = found.type
+    if tag is None or tag.datatype != DYNAMIC_FIELD:
+        return None
+    assert isinstance(found.data, MoveObject)
+    name_type, value_type = tag.type_params
+    name = machine.types.encode(name_type, machine.types.decode(tag, found.data.contents)[1])
+    value = found.data.contents[32 + len(name) :]
+    if isinstance(name_type, StructTag) and (name_type.datatype == _WRAPPER_TYPE):
+        # A wrapper has one field, so that its bytes are those of the name in it.
+        return DynamicField(name_type.type_params[0], name, value_type, value, Address(value))
+    return DynamicField(name_type, name, value_type, value, None)
+
+
+def render_dynamic_field(
+    message: Message,
+    parent: Address,
+    found: Object,
+    mask: Mask,
+    *,
+    ledger: Ledger,
+    machine: Machine,
+    json: JsonRenderer,
+) -> None:
+    """The wanted fields of the message."""
+    message.parent = str(parent)
+    message.field_id = str(found.id)
+    if set(mask) - {"parent", "field_id"} or "kind" in mask:
+        field = read_dynamic_field(found, machine)
+        if field is not None:
+            _render_parts(message, field)
+            _render_child(message, field, mask, ledger, json)
+    if (wanted := mask.get("field_object")) is not None:
+        render_object(message.field_object, found, wanted, json)
+    prune(message, mask)
+
+
+def _render_parts(message: Message, field: DynamicField) -> None:
+    message.kind = _FIELD if field.child is None else _OBJECT
+    render_bcs(message.name, str(field.name_type), field.name)
+    render_bcs(message.value, str(field.value_type), field.value)
+
+
+def _render_child(
+    message: Message, field: DynamicField, mask: Mask, ledger: Ledger, json: JsonRenderer
+) -> None:
+    if field.child is None:
+        message.value_type = str(field.value_type)
+        return
+    message.child_id = str(field.child)
+    child = ledger.get(field.child)
+    if child is None:
+        return
+    message.value_type = str(child.type)
+    if (wanted := mask.get("child_object")) is not None:
+        render_object(message.child_object, child, wanted, json)

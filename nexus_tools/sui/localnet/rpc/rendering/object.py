@@ -1,0 +1,60 @@
+"""Objects (`sui.rpc.v2.Object`)."""
+
+from nexus_tools.sui.localnet.rpc.interface import Mask
+from nexus_tools.sui.localnet.rpc.rendering.common_messages import render_bcs, render_owner
+from nexus_tools.sui.localnet.rpc.rendering.package import render_package
+from nexus_tools.sui.localnet.rpc.values import JsonRenderer
+from nexus_tools.sui.rpc import Message
+from nexus_tools.sui.types.coin import coin_balance, is_coin
+from nexus_tools.sui.types.digest import object_digest
+from nexus_tools.sui.types.object import MoveObject, Object
+
+PACKAGE_TYPE = "package"
+
+
+def type_name(found: Object) -> str:
+    """The type as the interface writes it; packages have one, too."""
+    return PACKAGE_TYPE if found.type is None else str(found.type)
+
+
+def render_object(message: Message, found: Object, mask: Mask, json: JsonRenderer) -> None:
+    """The wanted fields."""
+    if "object_id" in mask:
+        message.object_id = str(found.id)
+    if "version" in mask:
+        message.version = found.version
+    if "owner" in mask:
+        render_owner(message.owner, found.owner)
+    if "object_type" in mask:
+        message.object_type = type_name(found)
+    if "previous_transaction" in mask:
+        message.previous_transaction = str(found.previous_transaction)
+    if "storage_rebate" in mask:
+        message.storage_rebate = found.storage_rebate
+    if "digest" in mask or "bcs" in mask:
+        _render_bytes(message, found, mask)
+    if isinstance(found.data, MoveObject):
+        _render_move_object(message, found, found.data, mask, json)
+    elif (package_mask := mask.get("package")) is not None:
+        render_package(message.package, found.data, package_mask)
+
+
+def _render_bytes(message: Message, found: Object, mask: Mask) -> None:
+    encoded = found.encode()
+    if "digest" in mask:
+        message.digest = str(object_digest(encoded))
+    if "bcs" in mask:
+        render_bcs(message.bcs, "Object", encoded)
+
+
+def _render_move_object(
+    message: Message, found: Object, data: MoveObject, mask: Mask, json: JsonRenderer
+) -> None:
+    if "has_public_transfer" in mask:
+        message.has_public_transfer = data.has_public_transfer
+    if "contents" in mask:
+        render_bcs(message.contents, str(data.type), data.contents)
+    if "balance" in mask and is_coin(data.type):
+        message.balance = coin_balance(found)
+    if "json" in mask:
+        json.render(data.type, data.contents, lambda: message.json)

@@ -1,0 +1,49 @@
+"""From the messages of clients to values; what is missing or malformed is refused by its name."""
+
+from nexus_tools.sui.localnet.rpc.requests.cursor import Cursor, successor
+from nexus_tools.sui.localnet.rpc.requests.fields import (
+    address,
+    digest,
+    parsed,
+    required,
+    struct_tag,
+)
+from nexus_tools.sui.localnet.rpc.requests.filters import (
+    Predicate,
+    parse_event_filter,
+    parse_transaction_filter,
+)
+from nexus_tools.sui.localnet.rpc.requests.paging import page_size, place_of, token_for
+from nexus_tools.sui.localnet.rpc.requests.query import End, Query
+from nexus_tools.sui.localnet.rpc.requests.signature import serialized_signature
+from nexus_tools.sui.localnet.rpc.requests.transaction import (
+    parse_commands,
+    parse_expiration,
+    parse_transaction,
+    parse_withdrawal,
+    programmable_message,
+)
+
+__all__ = [
+    "Cursor",
+    "End",
+    "Predicate",
+    "Query",
+    "address",
+    "digest",
+    "page_size",
+    "parse_commands",
+    "parse_event_filter",
+    "parse_expiration",
+    "parse_transaction",
+    "parse_transaction_filter",
+    "parse_withdrawal",
+    "parsed",
+    "place_of",
+    "programmable_message",
+    "required",
+    "serialized_signature",
+    "struct_tag",
+    "successor",
+    "token_for",
+]

@@ -1,0 +1,209 @@
+"""Filters of events and of transactions, as clients send them.
+
+Both are a choice of terms, each of which is of literals that all have to hold
+(`sui.rpc.v2.{EventFilter,TransactionFilter}`).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from nexus_tools.sui.localnet.ledger import (
+    EmittedBy,
+    EventFilter,
+    EventLiteral,
+    ExecutedTransaction,
+    HasType,
+    SentBy,
+)
+from nexus_tools.sui.localnet.rpc.interface import Code, RpcError, invalid
+from nexus_tools.sui.localnet.rpc.requests.fields import address, parsed, required
+from nexus_tools.sui.rpc import Message
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.effects import AccumulatorWrite, InputState, ObjectWrite, PackageWrite
+from nexus_tools.sui.types.object import AddressOwner, ConsensusAddressOwner, Owner
+from nexus_tools.sui.types.transaction import (
+    MoveCall,
+    ProgrammableSystemTransaction,
+    ProgrammableTransaction,
+)
+from nexus_tools.sui.types.type_tag import parse_struct_tag
+
+T = TypeVar("T")
+
+MAX_LITERALS = 64
+
+EventPredicate = SentBy | EmittedBy | HasType
+Predicate = Callable[[ExecutedTransaction], bool]
+
+
+def parse_event_filter(request: Message) -> EventFilter | None:
+    """The filter of a request; None if it has none. Raises `RpcError`."""
+    if not request.HasField("filter"):
+        return None
+    _check_size(request.filter)
+    terms = request.filter.terms
+    return tuple(tuple(_event_literal(literal) for literal in term.literals) for term in terms)
+
+
+def _event_literal(literal: Message) -> EventLiteral:
+    return EventLiteral(_predicate(literal, _EVENT_PREDICATES), literal.negated)
+
+
+def parse_transaction_filter(request: Message) -> Predicate | None:
+    """The filter of a request; None if it has none. Raises `RpcError`."""
+    if not request.HasField("filter"):
+        return None
+    _check_size(request.filter)
+    terms = [[_literal(literal) for literal in term.literals] for term in request.filter.terms]
+    return lambda executed: any(all(holds(executed) for holds in term) for term in terms)
+
+
+def _literal(literal: Message) -> Predicate:
+    holds = _predicate(literal, _PREDICATES)
+    return (lambda executed: not holds(executed)) if literal.negated else holds
+
+
+def _check_size(found: Message) -> None:
+    """Refuse a filter without terms, or with too many literals."""
+    if not found.terms:
+        raise invalid("invalid filter.terms: at least one filter term is required")
+    count = sum(len(term.literals) for term in found.terms)
+    if count > MAX_LITERALS:
+        raise invalid(f"filter contains {count} literals; at most {MAX_LITERALS} are allowed")
+
+
+def _predicate(literal: Message, known: Mapping[str, Callable[[Message], T]]) -> T:
+    """What one literal asks for."""
+    name = literal.WhichOneof("predicate")
+    if name is None:
+        raise invalid("invalid filter.terms.literals: predicate variant is required")
+    parse = known.get(name)
+    if parse is None:
+        raise RpcError(Code.UNIMPLEMENTED, f"this local network does not filter by {name}")
+    return parse(getattr(literal, name))
+
+
+# --- Events
+
+
+def _sent_by(found: Message) -> SentBy:
+    return SentBy(address(found, "address"))
+
+
+def _emit_module(found: Message) -> EmittedBy:
+    package, *module = _path_of(required(found, "module"), "emit_module", 2)
+    return EmittedBy(parsed("emit_module", package, Address.parse), *module)
+
+
+def _event_type(found: Message) -> HasType:
+    text = required(found, "event_type")
+    if "<" in text:
+        tag = parsed("event_type", text, parse_struct_tag)
+        return HasType(tag.address, tag.module, tag.name, tag.type_params)
+    package, *names = _path_of(text, "event_type", 3)
+    # `0x2::coin` is any event of a type of that module, `0x2::coin::CoinCreated` with any type
+    # arguments; with `<...>` it is of that very type.
+    module, name = (*names, None, None)[:2]
+    return HasType(parsed("event_type", package, Address.parse), module, name)
+
+
+def _path_of(text: str, name: str, longest: int) -> list[str]:
+    """The parts of a path such as `package::module`. Raises `RpcError`."""
+    parts = text.split("::")
+    if len(parts) > longest or not all(parts):
+        raise invalid(f"invalid {name}: {text[:200]!r} has not 1 to {longest} parts")
+    return parts
+
+
+_EVENT_PREDICATES: dict[str, Callable[[Message], EventPredicate]] = {
+    "sender": _sent_by,
+    "emit_module": _emit_module,
+    "event_type": _event_type,
+}
+
+
+# --- Transactions
+
+
+def _sender(found: Message) -> Predicate:
+    sender = address(found, "address")
+    return lambda executed: executed.data.sender == sender
+
+
+def _affected_address(found: Message) -> Predicate:
+    wanted = address(found, "address")
+
+    def holds(executed: ExecutedTransaction) -> bool:
+        if wanted in (executed.data.sender, executed.data.gas.owner):
+            return True
+        if any(_owning_address(owner) == wanted for owner in _owners(executed)):
+            return True
+        changes = (change.output for _, change in executed.effects.changed_objects)
+        return any(
+            isinstance(write, AccumulatorWrite) and write.address == wanted for write in changes
+        )
+
+    return holds
+
+
+def _owners(executed: ExecutedTransaction) -> list[Owner]:
+    """Owners of changed objects, before and after."""
+    owners: list[Owner] = []
+    for _, change in executed.effects.changed_objects:
+        if isinstance(change.input, InputState):
+            owners.append(change.input.owner)
+        if isinstance(change.output, ObjectWrite):
+            owners.append(change.output.owner)
+    return owners
+
+
+def _owning_address(owner: Owner) -> Address | None:
+    return owner.address if isinstance(owner, AddressOwner | ConsensusAddressOwner) else None
+
+
+def _affected_object(found: Message) -> Predicate:
+    wanted = address(found, "object_id")
+    return lambda executed: any(
+        changed == wanted for changed, _ in executed.effects.changed_objects
+    )
+
+
+def _move_call(found: Message) -> Predicate:
+    package, *names = _path_of(required(found, "function"), "move_call", 3)
+    wanted = (parsed("move_call", package, Address.parse), *names)
+
+    def holds(executed: ExecutedTransaction) -> bool:
+        kind = executed.data.kind
+        programmable = ProgrammableTransaction | ProgrammableSystemTransaction
+        commands = kind.commands if isinstance(kind, programmable) else ()
+        calls = (command for command in commands if isinstance(command, MoveCall))
+        return any(
+            (call.package, call.module, call.function)[: len(wanted)] == wanted for call in calls
+        )
+
+    return holds
+
+
+def _any_event(name: str) -> Callable[[Message], Predicate]:
+    def parse(found: Message) -> Predicate:
+        predicate = _EVENT_PREDICATES[name](found)
+        return lambda executed: any(predicate.matches(event) for event in executed.events)
+
+    return parse
+
+
+def _package_write(_: Message) -> Predicate:
+    return lambda executed: any(
+        isinstance(change.output, PackageWrite) for _, change in executed.effects.changed_objects
+    )
+
+
+_PREDICATES: dict[str, Callable[[Message], Predicate]] = {
+    "sender": _sender,
+    "affected_address": _affected_address,
+    "affected_object": _affected_object,
+    "move_call": _move_call,
+    "emit_module": _any_event("emit_module"),
+    "event_type": _any_event("event_type"),
+    "package_write": _package_write,
+}

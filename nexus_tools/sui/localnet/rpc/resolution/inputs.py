@@ -1,0 +1,97 @@
+"""Inputs that say only part of what they are."""
+
+from collections.abc import Callable, Sequence
+
+from nexus_tools.sui.localnet.execution import MAX_INPUT_OBJECTS
+from nexus_tools.sui.localnet.node import Node
+from nexus_tools.sui.localnet.rpc.interface import InputKind, invalid
+from nexus_tools.sui.localnet.rpc.requests import parse_withdrawal
+from nexus_tools.sui.localnet.rpc.resolution.literals import resolve_literal
+from nexus_tools.sui.localnet.rpc.resolution.objects import (
+    find_object,
+    resolve_object,
+    resolve_reference,
+    resolve_shared,
+    too_large,
+)
+from nexus_tools.sui.localnet.rpc.resolution.uses import CalledFunctions, Use, Uses
+from nexus_tools.sui.rpc import Message
+from nexus_tools.sui.types.transaction import Command, Input, OwnedObject, Pure, ReceivingObject
+
+_ALONE: frozenset[str] = frozenset()
+_REFERENCE = frozenset({"version", "digest"})
+_MUTABLE = frozenset({"mutable"})
+_NOT_READ = frozenset({"kind", "mutability"})
+
+
+class InputResolver:
+    """Resolves the inputs of one transaction against the objects as they are now.
+
+    Raises `RpcError`: NOT_FOUND for what does not exist, else INVALID_ARGUMENT.
+    """
+
+    def __init__(self, node: Node, commands: tuple[Command, ...]) -> None:
+        self._node = node
+        self._functions = CalledFunctions(node, commands)
+        self._uses = Uses(commands)
+
+    def resolve(self, inputs: Sequence[Message]) -> tuple[Input, ...]:
+        """All inputs, each by the kind or the fields that it has."""
+        # Checked here, too, as each object costs a digest.
+        if sum(each.HasField("object_id") for each in inputs) > MAX_INPUT_OBJECTS:
+            raise too_large("maximum input + receiving objects in a transaction", MAX_INPUT_OBJECTS)
+        return tuple(self._input(index, each) for index, each in enumerate(inputs))
+
+    def _input(self, index: int, message: Message) -> Input:
+        kind = message.kind if message.HasField("kind") else None
+        fields = {field.name for field, _ in message.ListFields()} - _NOT_READ
+        for name in fields:
+            others, resolve = _RESOLVERS.get((kind, name), _NOTHING)
+            if resolve is not None and fields - {name} <= others:
+                return resolve(self, message, self._uses.of(index))
+        raise invalid("invalid unresolved input argument")
+
+    def pure(self, message: Message, _uses: tuple[Use, ...]) -> Input:
+        """Bytes that are BCS already."""
+        return Pure(message.pure)
+
+    def literal(self, message: Message, uses: tuple[Use, ...]) -> Input:
+        """A value, of the type that its uses want."""
+        return Pure(resolve_literal(message.literal, uses, self._functions))
+
+    def object(self, message: Message, uses: tuple[Use, ...]) -> Input:
+        """Any object, used as it can be."""
+        found = find_object(self._node, message)
+        return resolve_object(found, message, uses, self._functions)
+
+    def owned(self, message: Message, _uses: tuple[Use, ...]) -> Input:
+        """An owned or immutable object."""
+        return OwnedObject(resolve_reference(find_object(self._node, message), message))
+
+    def receiving(self, message: Message, _uses: tuple[Use, ...]) -> Input:
+        """An object to receive."""
+        return ReceivingObject(resolve_reference(find_object(self._node, message), message))
+
+    def shared(self, message: Message, uses: tuple[Use, ...]) -> Input:
+        """A shared object; its version and mutability are found out."""
+        return resolve_shared(find_object(self._node, message), uses, self._functions)
+
+    def withdrawal(self, message: Message, _uses: tuple[Use, ...]) -> Input:
+        """Money of an address balance."""
+        return parse_withdrawal(message)
+
+
+_Resolve = Callable[[InputResolver, Message, tuple[Use, ...]], Input]
+
+# What an input is, is told by its kind and one field; behind them, what else may be there.
+_RESOLVERS: dict[tuple[int | None, str], tuple[frozenset[str], _Resolve]] = {
+    (InputKind.PURE, "pure"): (_ALONE, InputResolver.pure),
+    (None, "pure"): (_ALONE, InputResolver.pure),
+    (None, "literal"): (_ALONE, InputResolver.literal),
+    (None, "object_id"): (_REFERENCE | _MUTABLE, InputResolver.object),
+    (InputKind.IMMUTABLE_OR_OWNED, "object_id"): (_REFERENCE, InputResolver.owned),
+    (InputKind.SHARED, "object_id"): (frozenset({"version"}) | _MUTABLE, InputResolver.shared),
+    (InputKind.RECEIVING, "object_id"): (_REFERENCE, InputResolver.receiving),
+    (InputKind.FUNDS_WITHDRAWAL, "funds_withdrawal"): (_ALONE, InputResolver.withdrawal),
+}
+_NOTHING: tuple[frozenset[str], _Resolve | None] = (_ALONE, None)

@@ -1,0 +1,216 @@
+"""Who pays for a transaction, and how much at most, where the client leaves that open.
+
+For one that is only simulated, the payer's address balance pays if it suffices and no command needs
+the gas coin; else coins do, with the address balance for commands that need the gas coin.
+
+Source: `sui-rpc-api`, `transaction_execution_service/simulate/mod.rs`.
+"""
+
+import secrets
+from collections.abc import Iterator
+from itertools import islice
+
+from msgspec.structs import replace
+
+from nexus_tools.sui.localnet.execution import (
+    GAS_ROUNDING_STEP,
+    MAX_GAS_PAYMENT_OBJECTS,
+    MAX_INPUT_OBJECTS,
+    MAX_TX_GAS,
+    MOCK_COIN_ID,
+    OBJECT_ACCESS_COST_READ_PER_BYTE,
+    Mode,
+    available_for_gas,
+    uses_gas_coin,
+)
+from nexus_tools.sui.localnet.ledger import Ledger, listing_place
+from nexus_tools.sui.localnet.node import Node
+from nexus_tools.sui.localnet.rpc.interface import invalid
+from nexus_tools.sui.localnet.rpc.requests import address, digest
+from nexus_tools.sui.localnet.rpc.resolution.objects import (
+    find_object,
+    resolve_reference,
+    too_large,
+)
+from nexus_tools.sui.rpc import Message
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.address_balance import (
+    CoinReservation,
+    FundsWithdrawal,
+    is_coin_reservation,
+    reserved_amount,
+)
+from nexus_tools.sui.types.coin import coin_balance, is_gas_coin
+from nexus_tools.sui.types.expiration import NoExpiration, ValidDuring
+from nexus_tools.sui.types.object import AddressOwner, MoveObject, Object, ObjectReference
+from nexus_tools.sui.types.transaction import (
+    GasData,
+    OwnedObject,
+    ProgrammableTransaction,
+    Pure,
+    ReceivingObject,
+    TransactionData,
+)
+from nexus_tools.sui.types.type_tag import GAS_COIN, SUI
+
+SAFE_OVERHEAD = 1000
+"""Gas units that are added to what the simulation used."""
+
+_COIN_SIZE_BYTES = 40
+
+
+def resolve_payment(node: Node, transaction: Message, sender: Address) -> GasData:
+    """The sender's payment if there is none; the highest budget if none is given.
+
+    With coins that is what is in them, at most. Raises `RpcError`: NOT_FOUND for a coin that does
+    not exist, else INVALID_ARGUMENT.
+    """
+    reference_price = node.environment.reference_gas_price
+    if not transaction.HasField("gas_payment"):
+        return GasData((), sender, reference_price, MAX_TX_GAS)
+    message = transaction.gas_payment
+    if len(message.objects) > MAX_GAS_PAYMENT_OBJECTS:
+        raise too_large("maximum number of gas payment objects", MAX_GAS_PAYMENT_OBJECTS)
+    payment = [_payment(node, each) for each in message.objects]
+    most = min(sum(amount for _, amount in payment), MAX_TX_GAS) if payment else MAX_TX_GAS
+    return GasData(
+        tuple(reference for reference, _ in payment),
+        address(message, "owner"),
+        message.price if message.HasField("price") else reference_price,
+        message.budget if message.HasField("budget") else most,
+    )
+
+
+def _payment(node: Node, message: Message) -> tuple[ObjectReference, int]:
+    """A coin, or a reservation of the payer's address balance, and what it is worth in MIST."""
+    if message.HasField("digest"):
+        given = ObjectReference(
+            address(message, "object_id"), message.version, digest(message, "digest")
+        )
+        if is_coin_reservation(given):
+            return given, reserved_amount(given)
+    found = find_object(node, message)
+    if not is_gas_coin(found):
+        raise invalid(f"object {found.id} is not a valid gas coin")
+    return resolve_reference(found, message), coin_balance(found)
+
+
+# --- Gas selection, for what is only simulated
+
+
+def with_estimated_budget(node: Node, data: TransactionData) -> TransactionData:
+    """The transaction with the budget that it needs by a simulation.
+
+    The budget that it has is what it can pay at most. Raises `RpcError` if it needs more.
+    """
+    available = data.gas.budget
+    budget = _estimate(node, data)
+    if available < budget:
+        raise invalid(
+            "Insufficient gas balance to cover estimated transaction cost. Available gas balance:"
+            f" {available} MIST. Estimated gas budget required: {budget} MIST"
+        )
+    return replace(data, gas=replace(data.gas, budget=budget))
+
+
+def _estimate(node: Node, data: TransactionData) -> int:
+    """MIST: for the commands, for loading the coins of the payment, and some more to be safe."""
+    unpaid = replace(data.gas, payment=(), budget=MAX_TX_GAS)
+    _, result = node.simulate(replace(data, gas=unpaid), Mode.SIMULATE)
+    gas = result.effects.gas_used
+    coin = result.written.get(MOCK_COIN_ID)
+    lent = coin.storage_rebate if coin is not None else 0  # it will not have to be stored
+    net = gas.computation_cost + max(0, gas.storage_cost - lent) - gas.storage_rebate
+    needed = max(gas.computation_cost, net) + _loading_cost(node, len(data.gas.payment))
+    overhead = SAFE_OVERHEAD * node.environment.reference_gas_price
+    return min(needed + overhead, MAX_TX_GAS)
+
+
+def _loading_cost(node: Node, coins: int) -> int:
+    """MIST for reading coins; one is counted in every simulation.
+
+    Of 10 coins, 9 times 40 bytes at 15 are 5 400, which is rounded up to 6 000, times the price.
+    """
+    units = max(0, coins - 1) * _COIN_SIZE_BYTES * OBJECT_ACCESS_COST_READ_PER_BYTE
+    rounded = -(-units // GAS_ROUNDING_STEP) * GAS_ROUNDING_STEP
+    return rounded * node.environment.reference_gas_price
+
+
+def with_payment(node: Node, data: TransactionData, *, estimated: bool) -> TransactionData:
+    """The transaction with what pays for it: nothing stands for the payer's address balance.
+
+    Raises `RpcError` if neither that nor coins are worth the budget.
+    """
+    available, for_commands = available_for_gas(data, node.ledger), uses_gas_coin(data)
+    if not for_commands and available >= data.gas.budget:
+        return _with_brief_validity(node, data)
+    reserved = available if for_commands and data.gas.owner == data.sender else 0
+    return _with_coins(node, data, reserved, estimated=estimated)
+
+
+def _with_brief_validity(node: Node, data: TransactionData) -> TransactionData:
+    """A transaction without coins has to end soon; a number makes its digest its own."""
+    if not isinstance(data.expiration, NoExpiration):
+        return data
+    epoch = node.environment.epoch
+    nonce = secrets.randbits(32)
+    during = ValidDuring(epoch, epoch + 1, None, None, node.chain_id, nonce)
+    return replace(data, expiration=during)
+
+
+def _with_coins(
+    node: Node, data: TransactionData, reserved: int, *, estimated: bool
+) -> TransactionData:
+    """The transaction with the coins of its payer that it does not use otherwise, largest first.
+
+    Takes all of them, up to 256. A budget that was `estimated` grows by the cost of loading them.
+    Money of the address balance that is `reserved` comes before the coins, as if it were one.
+    """
+    places = MAX_GAS_PAYMENT_OBJECTS - bool(reserved)
+    coins = _unused_coins(node, data, places)
+    budget = data.gas.budget
+    if estimated:
+        budget = min(budget + _loading_cost(node, len(coins)), MAX_TX_GAS)
+    if reserved + sum(map(coin_balance, coins)) < budget:
+        raise invalid(
+            "Unable to perform gas selection due to insufficient SUI balance (in address balance"
+            f" or coins) for account {data.gas.owner} to satisfy required budget {budget}."
+        )
+    payment = tuple(coin.reference() for coin in coins)
+    if reserved:
+        epoch = node.environment.epoch
+        reservation = CoinReservation.of(data.gas.owner, SUI, reserved, epoch)
+        payment = (reservation.reference(node.chain_id), *payment)
+        data = _with_brief_validity(node, data)
+    return replace(data, gas=replace(data.gas, payment=payment, budget=budget))
+
+
+def _unused_coins(node: Node, data: TransactionData, places: int) -> list[Object]:
+    """As many of the payer's coins as may pay: all input objects together have a limit, too."""
+    assert isinstance(data.kind, ProgrammableTransaction)
+    inputs = sum(not isinstance(value, Pure | FundsWithdrawal) for value in data.kind.inputs)
+    limit = min(places, max(0, MAX_INPUT_OBJECTS - inputs))
+    used = _used_objects(data.kind)
+    coins = (
+        coin
+        for coin in _gas_coins(node.ledger, data.gas.owner)
+        if coin.id not in used and isinstance(coin.owner, AddressOwner)
+    )
+    return list(islice(coins, limit))
+
+
+def _gas_coins(ledger: Ledger, owner: Address) -> Iterator[Object]:
+    """All that an address has, a page after the other: they may be very many."""
+    after = b""
+    while page := ledger.owned_by(owner, GAS_COIN, after=after, limit=MAX_GAS_PAYMENT_OBJECTS):
+        yield from page
+        assert isinstance(page[-1].data, MoveObject)
+        after = listing_place(page[-1].data)
+
+
+def _used_objects(kind: ProgrammableTransaction) -> set[Address]:
+    return {
+        value.reference.object_id
+        for value in kind.inputs
+        if isinstance(value, OwnedObject | ReceivingObject)
+    }

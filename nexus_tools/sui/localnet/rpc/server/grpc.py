@@ -1,0 +1,278 @@
+"""gRPC in its three forms: native over HTTP/2, and gRPC-web, in binary and in text, over any HTTP.
+
+Sources: github.com/grpc/grpc, PROTOCOL-HTTP2.md and PROTOCOL-WEB.md. A message is framed by a byte
+of flags and four bytes of size. In gRPC-web a last frame has the trailers, and in the text form
+each frame goes as base64. `sui-rpc-api/src/error.rs`: errors come with a `google.rpc.Status`, which
+names the field to blame.
+
+The message `abc` is the frame `00 00000003 616263`; the trailers of a call that went well are a
+frame with 80 in front and `grpc-status:0` and a line end in it.
+"""
+
+import asyncio
+import binascii
+import re
+from base64 import b64encode
+from collections.abc import Callable
+from enum import Enum
+from itertools import accumulate
+from typing import Self
+from urllib.parse import quote
+
+from nexus_tools.sui.localnet.http import Body, Exchange, Head, Headers
+from nexus_tools.sui.localnet.rpc.backend import Backend
+from nexus_tools.sui.localnet.rpc.interface import (
+    CORS,
+    Code,
+    Limits,
+    RpcError,
+    info_headers,
+    invalid,
+    render_status,
+)
+from nexus_tools.sui.rpc import Messages
+
+_PREFIX_BYTES = 5
+_MESSAGE, _COMPRESSED, _TRAILERS = 0x00, 0x01, 0x80
+# Padding may stand between frames: `YWJjZA==eA==` is `abcd`, and then `x`.
+_SEGMENT = re.compile(rb"[^=]+={0,2}|=+")
+_NO_BODY = (("content-length", "0"),)
+_SUCCESS: Headers = (("grpc-status", "0"),)
+_PRINTABLE = " !#$&'()*+,/:;=?@[]^`{|}~\"<>"
+_LONGEST = 3000  # clients take 8 KiB of headers
+
+
+class Form(Enum):
+    """The form of a request or a response; the value is the content type of a response."""
+
+    NATIVE = "application/grpc+proto"
+    WEB = "application/grpc-web+proto"
+    WEB_TEXT = "application/grpc-web-text+proto"
+
+    def encode(self, frame: bytes) -> bytes:
+        """A frame as it is sent; frames in the text form are padded each by itself."""
+        return binascii.b2a_base64(frame, newline=False) if self is Form.WEB_TEXT else frame
+
+    def decode(self, body: bytes) -> bytes:
+        """The frames of a body. Raises `RpcError`."""
+        if self is not Form.WEB_TEXT:
+            return body
+        try:
+            return b"".join(
+                binascii.a2b_base64(segment, strict_mode=True) for segment in _SEGMENT.findall(body)
+            )
+        except binascii.Error as error:
+            raise invalid(f"the request is not base64: {error}") from None
+
+    def largest_body(self, message_bytes: int) -> int:
+        """The size of the largest body whose message has at most so many bytes."""
+        size = _PREFIX_BYTES + message_bytes
+        return -(-size // 3) * 4 if self is Form.WEB_TEXT else size
+
+
+_FORMS = {
+    "application/grpc": Form.NATIVE,
+    "application/grpc-web": Form.WEB,
+    "application/grpc-web-text": Form.WEB_TEXT,
+    **{form.value: form for form in Form},
+}
+
+
+def _form(head: Head, name: str) -> Form | None:
+    return _FORMS.get(head.headers.get(name, "").partition(";")[0].strip().lower())
+
+
+def _accepted(head: Head) -> Form:
+    """The form of gRPC-web in which a client wants its response: binary unless it says text."""
+    return Form.WEB_TEXT if _form(head, "accept") is Form.WEB_TEXT else Form.WEB
+
+
+class GrpcRequest:
+    """The messages of a call."""
+
+    def __init__(self, form: Form, body: Body, limits: Limits) -> None:
+        self.form = form
+        self._body = body
+        self._limit = limits.request_bytes
+        self._seconds = limits.request_seconds
+        self._frames = body if form is Form.NATIVE else None
+
+    @classmethod
+    def of(cls, exchange: Exchange, limits: Limits) -> Self | None:
+        """A call whose messages keep to the limits; None if the request is no call.
+
+        Native gRPC is none where its trailers cannot be carried.
+        """
+        form = _form(exchange.head, "content-type") if exchange.head.method == "POST" else None
+        if form is None or (form is Form.NATIVE and not exchange.carries_trailers):
+            return None
+        return cls(form, exchange.body, limits)
+
+    def only_message(self) -> bytes | None:
+        """The message of a call that has come whole; None if it may have others, or none."""
+        frame = self._body.arrived
+        size = len(frame) - _PREFIX_BYTES
+        if not self._body.has_ended or self.form is Form.WEB_TEXT:
+            return None
+        if (
+            not 0 <= size <= self._limit
+            or frame[0]
+            or int.from_bytes(frame[1:_PREFIX_BYTES], "big") != size
+        ):
+            return None
+        return bytes(frame[_PREFIX_BYTES:])
+
+    def read_as_it_comes(self) -> None:
+        """Give each message when it is there, as conversations need it; text is read whole."""
+        if self.form is not Form.WEB_TEXT:
+            self._frames = self._body
+
+    async def receive(self) -> bytes | None:
+        """The next message; None behind the last.
+
+        One that has begun has to come to its end in time. Raises `RpcError`, `OverloadedError` and
+        `TimeoutError`.
+        """
+        frames = self._frames = self._frames or await self._read_frames()
+        prefix = await frames.read(_PREFIX_BYTES)
+        if not prefix:
+            return None
+        size = int.from_bytes(prefix[1:], "big")
+        self._check(prefix, size)
+        async with asyncio.timeout(self._seconds):
+            message = await frames.read(size)
+        if len(message) < size:
+            raise invalid("the request ends early")
+        return message
+
+    async def _read_frames(self) -> Body:
+        """gRPC-web is read when all of it has come, but for conversations."""
+        data = await self._body.read_all(self.form.largest_body(self._limit))
+        if data is None:
+            raise self._too_large()
+        frames = Body()
+        frames.take(self.form.decode(data))
+        frames.end()
+        return frames
+
+    def _check(self, prefix: bytes, size: int) -> None:
+        if len(prefix) < _PREFIX_BYTES:
+            raise invalid("the request ends early")
+        if prefix[0] == _COMPRESSED:
+            raise RpcError(Code.UNIMPLEMENTED, "compressed messages are not read")
+        if prefix[0]:
+            raise invalid(f"the request has a frame with the flags {prefix[0]:#04x}")
+        if size > self._limit:
+            raise self._too_large()
+
+    def _too_large(self) -> RpcError:
+        return RpcError(
+            Code.RESOURCE_EXHAUSTED,
+            f"the request is too large: at most {self._limit} bytes are read",
+        )
+
+
+def _frame(flags: int, content: bytes) -> bytes:
+    return bytes((flags,)) + len(content).to_bytes(4, "big") + content
+
+
+class GrpcReply:
+    """The response of one call: headers, messages, trailers. An error may be in the head alone.
+
+    `form` is that of the request.
+    """
+
+    def __init__(self, backend: Backend, form: Form, exchange: Exchange) -> None:
+        self._backend = backend
+        self._form = form if form is Form.NATIVE else _accepted(exchange.head)
+        self._exchange = exchange
+        self._has_begun = False
+        self._is_torn = False  # a part of a message is sent
+
+    def respond(self, response: bytes | RpcError) -> bool:
+        """Send the whole response of a call with one message, if there is room: whether so."""
+        if isinstance(response, RpcError):
+            return self._exchange.respond(200, self._headers(response), b"")
+        data, trailers = self._ending(None)
+        frame = self._form.encode(_frame(_MESSAGE, response))
+        return self._exchange.respond(200, self._headers(), frame + data, trailers)
+
+    async def send(self, message: bytes) -> None:
+        """Send a message, and wait until the client keeps up with it."""
+        await self._begin()
+        self._is_torn = True
+        await self._exchange.send(self._form.encode(_frame(_MESSAGE, message)))
+        self._is_torn = False
+
+    async def send_made(self, make: Callable[[], bytes]) -> None:
+        """Make a message when the connection has room for it, and send it."""
+        await self._exchange.backlog.until_room()
+        message = make()
+        self._exchange.keep(len(message))
+        await self.send(message)
+        self._exchange.keep(0)
+
+    async def finish(self, error: RpcError | None) -> None:
+        """Send how the call ended."""
+        if not self._has_begun and error is not None:
+            await self._exchange.start(200, self._headers(error), end=True)
+            return
+        await self._begin()
+        data, trailers = self._ending(error)
+        if data and self._is_torn:  # the client would take it for the rest of the message
+            return
+        await self._exchange.end(data, trailers)
+
+    async def _begin(self) -> None:
+        if not self._has_begun:
+            self._has_begun = True
+            await self._exchange.start(200, self._headers())
+
+    def _headers(self, error: RpcError | None = None) -> Headers:
+        """The head of a response; that of an error is all of it."""
+        is_native = self._form is Form.NATIVE
+        more = () if is_native else CORS
+        headers = (("content-type", self._form.value), *more, *info_headers(self._backend.node))
+        if error is None:
+            return headers
+        trailers = status_trailers(self._backend.messages, error)
+        return (*headers, *trailers, *(() if is_native else _NO_BODY))
+
+    def _ending(self, error: RpcError | None) -> tuple[bytes, Headers]:
+        """How a call ended, as a part of the body, or behind it."""
+        trailers = status_trailers(self._backend.messages, error)
+        if self._form is Form.NATIVE:
+            return b"", trailers
+        return self._form.encode(_frame(_TRAILERS, _lines(trailers))), ()
+
+
+def _lines(trailers: Headers) -> bytes:
+    """A block of headers as in HTTP/1.1, without an empty line behind it."""
+    return "".join(f"{name}:{value}\r\n" for name, value in trailers).encode("latin-1")
+
+
+# --- Trailers
+
+
+def status_trailers(messages: Messages, error: RpcError | None) -> Headers:
+    """The trailers of a call that ended with an error, or well."""
+    if error is None:
+        return _SUCCESS
+    trailers = [("grpc-status", str(int(error.code)))]
+    if error.message:
+        trailers.append(("grpc-message", _quoted(error.message)))
+    status = messages.message("google.rpc.Status")()
+    render_status(status, error, messages)
+    details = b64encode(status.SerializeToString()).rstrip(b"=").decode("ascii")
+    if len(details) <= _LONGEST:
+        trailers.append(("grpc-status-details-bin", details))
+    return tuple(trailers)
+
+
+def _quoted(message: str) -> str:
+    """As much of a message as fits, in the characters of headers, which no space begins or ends."""
+    quoted = [quote(character, safe=_PRINTABLE) for character in message[:_LONGEST]]
+    ends = accumulate(map(len, quoted))
+    text = "".join(part for part, end in zip(quoted, ends, strict=True) if end <= _LONGEST)
+    start, end = len(text) - len(text.lstrip(" ")), len(text.rstrip(" "))
+    return "%20" * start + text[start:end] + "%20" * (len(text) - max(start, end))

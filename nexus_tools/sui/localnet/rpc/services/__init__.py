@@ -1,0 +1,32 @@
+"""The services of the interface: a file for each, which is imported when it is first called."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+
+from nexus_tools.sui.localnet.rpc.backend import Streaming, Unary
+
+__all__ = ["procedures_of"]
+
+_MODULES = {
+    "sui.rpc.v2.LedgerService": "ledger",
+    "sui.rpc.v2.StateService": "state",
+    "sui.rpc.v2.MovePackageService": "move_package",
+    "sui.rpc.v2.TransactionExecutionService": "execution",
+    "sui.rpc.v2.SignatureVerificationService": "signature_verification",
+    "sui.rpc.v2.SubscriptionService": "subscription",
+    "sui.rpc.v2.NameService": "name",
+    "sui.forking.v1alpha.ForkingService": "forking",
+    "grpc.health.v1.Health": "health",
+    "grpc.reflection.v1.ServerReflection": "reflection",
+    "grpc.reflection.v1alpha.ServerReflection": "reflection",
+}
+
+
+@cache
+def procedures_of(service: str) -> tuple[Mapping[str, Unary], Mapping[str, Streaming]]:
+    """What serves the procedures of a service, by their names: with one response, with many."""
+    if service not in _MODULES:
+        return {}, {}
+    module = import_module(f"{__name__}.{_MODULES[service]}")
+    return getattr(module, "UNARY", {}), getattr(module, "STREAMING", {})

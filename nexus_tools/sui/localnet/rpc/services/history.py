@@ -1,0 +1,188 @@
+"""The listing procedures of `sui.rpc.v2.LedgerService`: history as streams of frames.
+
+Every frame has a watermark with a cursor from which to go on; the last frame says why it is the
+last one.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from typing import TypeVar
+
+from nexus_tools.sui.localnet.ledger import (
+    Checkpoint,
+    EventPosition,
+    ExecutedTransaction,
+    LedgerEvent,
+)
+from nexus_tools.sui.localnet.rpc.backend import Backend
+from nexus_tools.sui.localnet.rpc.interface import (
+    CHECKPOINT_FIELDS,
+    EVENT_FIELDS,
+    TRANSACTION_FIELDS,
+    requested_mask,
+)
+from nexus_tools.sui.localnet.rpc.rendering import (
+    render_checkpoint,
+    render_executed,
+    render_ledger_event,
+)
+from nexus_tools.sui.localnet.rpc.requests import (
+    End,
+    Predicate,
+    Query,
+    parse_event_filter,
+    parse_transaction_filter,
+    successor,
+)
+from nexus_tools.sui.rpc import Message
+
+T = TypeVar("T")
+
+SCAN_LIMIT = 20_000
+"""The most checkpoints that one filtered query looks at."""
+
+_STEP = 64
+"""How many events are read at once."""
+
+Render = Callable[[Message, T], None]
+Found = tuple[EventPosition, T]
+
+
+async def list_events(
+    backend: Backend, request: Message, frame: type[Message]
+) -> AsyncGenerator[bytes]:
+    """`ListEvents`: events that pass a filter."""
+    mask = requested_mask(request, backend.descriptor("Event"), EVENT_FIELDS)
+    event_filter = parse_event_filter(request)
+    query = Query.parse("events", request, backend.node.ledger.latest.number)
+
+    def read() -> Iterator[list[Found[LedgerEvent]] | int]:
+        start, end = query.start, query.end
+        while start < end:
+            found = backend.node.ledger.events(
+                event_filter, start=start, end=end, limit=_STEP, descending=query.descending
+            )
+            yield [(each.position, each) for each in found]
+            if len(found) < _STEP:
+                return
+            if query.descending:
+                end = found[-1].position
+            else:
+                start = successor("events", found[-1].position)
+
+    def render(message: Message, found: LedgerEvent) -> None:
+        render_ledger_event(message.event, found, mask, backend.json)
+
+    async for message in _frames(query, read(), render, frame):
+        yield message
+
+
+async def list_transactions(
+    backend: Backend, request: Message, frame: type[Message]
+) -> AsyncGenerator[bytes]:
+    """`ListTransactions`: transactions that pass a filter."""
+    mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
+    holds = parse_transaction_filter(request)
+    query = Query.parse("transactions", request, backend.node.ledger.latest.number)
+
+    def pick(checkpoint: Checkpoint) -> list[Found[ExecutedTransaction]]:
+        order = -1 if query.descending else 1
+        return [
+            (EventPosition(each.checkpoint, each.index_in_checkpoint), each)
+            for each in checkpoint.transactions[::order]
+            if holds is None or holds(each)
+        ]
+
+    def render(message: Message, found: ExecutedTransaction) -> None:
+        render_executed(message.transaction, found, mask, backend.node, backend.json)
+
+    async for message in _frames(query, _scan(backend, query, pick), render, frame):
+        yield message
+
+
+async def list_checkpoints(
+    backend: Backend, request: Message, frame: type[Message]
+) -> AsyncGenerator[bytes]:
+    """`ListCheckpoints`: checkpoints of which a transaction passes a filter."""
+    mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
+    holds = parse_transaction_filter(request)
+    query = Query.parse("checkpoints", request, backend.node.ledger.latest.number)
+
+    def pick(checkpoint: Checkpoint) -> list[Found[Checkpoint]]:
+        wanted = passes(checkpoint, holds)
+        return [(EventPosition(checkpoint.number), checkpoint)] if wanted else []
+
+    def render(message: Message, found: Checkpoint) -> None:
+        render_checkpoint(message.checkpoint, found, mask, backend.node, backend.json)
+
+    async for message in _frames(query, _scan(backend, query, pick), render, frame):
+        yield message
+
+
+def passes(checkpoint: Checkpoint, holds: Predicate | None) -> bool:
+    """Whether any transaction of a checkpoint passes a filter."""
+    return holds is None or any(holds(each) for each in checkpoint.transactions)
+
+
+def _scan(
+    backend: Backend, query: Query, pick: Callable[[Checkpoint], list[Found[T]]]
+) -> Iterator[list[Found[T]] | int]:
+    """What is picked from each checkpoint of the range; at last the number where it stopped."""
+    for seen, number in enumerate(query.checkpoints):
+        if seen == SCAN_LIMIT:
+            yield number
+            return
+        checkpoint = backend.node.ledger.checkpoint(number)
+        if checkpoint is None:  # the ledger went back to a snapshot meanwhile
+            return
+        yield pick(checkpoint)
+
+
+async def _frames(
+    query: Query,
+    steps: Iterator[list[Found[T]] | int],
+    render: Render[T],
+    frame: type[Message],
+) -> AsyncGenerator[bytes]:
+    count, covered = 0, None
+    for step in steps:
+        await asyncio.sleep(0)  # other calls get their turn
+        if isinstance(step, int):
+            yield _stopped(query, step, frame()).SerializeToString()
+            return
+        for position, item in step:
+            # The checkpoints at both ends may have items on the other side of the cursors.
+            if position not in query:
+                continue
+            count += 1
+            message = frame()
+            render(message, item)
+            query.mark_item(message.watermark, position)
+            covered = _covered(message, covered)
+            if count == query.limit:
+                message.end.reason = End.ITEM_LIMIT
+            yield message.SerializeToString()
+            if count == query.limit:
+                return
+    yield _exhausted(query, covered, frame()).SerializeToString()
+
+
+def _covered(message: Message, before: int | None) -> int | None:
+    """Coverage never goes back: an item that shows less keeps what is known."""
+    if message.watermark.HasField("checkpoint"):
+        return int(message.watermark.checkpoint)
+    if before is not None:
+        message.watermark.checkpoint = before
+    return before
+
+
+def _stopped(query: Query, number: int, message: Message) -> Message:
+    query.mark_frontier(message.watermark, number)
+    message.end.reason = End.SCAN_LIMIT
+    return message
+
+
+def _exhausted(query: Query, covered: int | None, message: Message) -> Message:
+    query.mark_end(message.watermark, covered)
+    message.end.reason = query.exhaustion
+    return message

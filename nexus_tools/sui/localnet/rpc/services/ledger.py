@@ -1,0 +1,182 @@
+"""`sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and epochs."""
+
+from collections.abc import Callable
+
+from nexus_tools.sui.localnet.ledger import Checkpoint, ExecutedTransaction
+from nexus_tools.sui.localnet.rpc.backend import Backend, Streaming, Unary
+from nexus_tools.sui.localnet.rpc.interface import (
+    BATCH_ITEMS,
+    CHAIN_NAME,
+    CHECKPOINT_FIELDS,
+    EPOCH_FIELDS,
+    OBJECT_FIELDS,
+    SERVER_NAME,
+    TRANSACTION_FIELDS,
+    Mask,
+    RpcError,
+    invalid,
+    not_found,
+    prune,
+    render_status,
+    requested_mask,
+)
+from nexus_tools.sui.localnet.rpc.rendering import (
+    render_checkpoint,
+    render_epoch,
+    render_executed,
+    render_object,
+    render_time,
+)
+from nexus_tools.sui.localnet.rpc.requests import address, digest, parsed
+from nexus_tools.sui.localnet.rpc.services.history import (
+    list_checkpoints,
+    list_events,
+    list_transactions,
+)
+from nexus_tools.sui.rpc import Message
+from nexus_tools.sui.types.address import CLOCK
+from nexus_tools.sui.types.digest import Digest
+
+
+def _get_service_info(backend: Backend, _: Message, response: Message) -> None:
+    backend.node.catch_up()
+    latest = backend.node.ledger.latest.summary
+    response.chain_id = str(backend.node.chain_id)
+    response.chain = CHAIN_NAME
+    response.epoch = latest.epoch
+    response.checkpoint_height = latest.sequence_number
+    render_time(response.timestamp, latest.timestamp_ms)
+    response.lowest_available_checkpoint = 0
+    response.lowest_available_checkpoint_objects = 0
+    response.server = SERVER_NAME
+
+
+# --- Objects
+
+
+def _get_object(backend: Backend, request: Message, response: Message) -> None:
+    mask = requested_mask(request, backend.descriptor("Object"), OBJECT_FIELDS)
+    _render_found_object(backend, request, response.object, mask)
+
+
+def _batch_get_objects(backend: Backend, request: Message, response: Message) -> None:
+    mask = requested_mask(request, backend.descriptor("Object"), OBJECT_FIELDS)
+    _check_batch(len(request.requests))
+    for each in request.requests:
+
+        def render(result: Message, wanted: Message = each) -> None:
+            _render_found_object(backend, wanted, result.object, mask)
+
+        _render_result(backend, response.objects.add(), render)
+
+
+def _render_found_object(backend: Backend, request: Message, message: Message, mask: Mask) -> None:
+    object_id = address(request, "object_id")
+    if object_id == CLOCK:
+        backend.node.catch_up()
+    ledger = backend.node.ledger
+    if request.HasField("version"):
+        found = ledger.get_version(object_id, request.version)
+        name = f"Object {object_id} with version {request.version}"
+    else:
+        found, name = ledger.get(object_id), f"Object {object_id}"
+    if found is None:
+        raise not_found(f"{name} not found")
+    render_object(message, found, mask, backend.json)
+    prune(message, mask)
+
+
+# --- Transactions
+
+
+def _get_transaction(backend: Backend, request: Message, response: Message) -> None:
+    mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
+    found = _find_transaction(backend, digest(request, "digest"))
+    render_executed(response.transaction, found, mask, backend.node, backend.json)
+
+
+def _batch_get_transactions(backend: Backend, request: Message, response: Message) -> None:
+    mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
+    _check_batch(len(request.digests))
+    for text in request.digests:
+
+        def render(result: Message, text: str = text) -> None:
+            found = _find_transaction(backend, parsed("digest", text, Digest.parse))
+            render_executed(result.transaction, found, mask, backend.node, backend.json)
+
+        _render_result(backend, response.transactions.add(), render)
+
+
+def _find_transaction(backend: Backend, wanted: Digest) -> ExecutedTransaction:
+    found = backend.node.ledger.transaction(wanted)
+    if found is None:
+        raise not_found(f"Transaction {wanted} not found")
+    return found
+
+
+def _check_batch(size: int) -> None:
+    if size > BATCH_ITEMS:
+        raise invalid(f"the batch has {size} items; at most {BATCH_ITEMS} are served")
+
+
+def _render_result(backend: Backend, result: Message, render: Callable[[Message], None]) -> None:
+    """One item of a batch: a message, or why there is none."""
+    try:
+        render(result)
+    except RpcError as error:
+        render_status(result.error, error, backend.messages)
+
+
+# --- Checkpoints and epochs
+
+
+def _get_checkpoint(backend: Backend, request: Message, response: Message) -> None:
+    mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
+    found = _find_checkpoint(backend, request)
+    render_checkpoint(response.checkpoint, found, mask, backend.node, backend.json)
+
+
+def _find_checkpoint(backend: Backend, request: Message) -> Checkpoint:
+    ledger = backend.node.ledger
+    named_by = request.WhichOneof("checkpoint_id")
+    if named_by == "sequence_number":
+        found, name = ledger.checkpoint(request.sequence_number), str(request.sequence_number)
+    elif named_by == "digest":
+        wanted = digest(request, "digest")
+        found, name = ledger.checkpoint_by_digest(wanted), str(wanted)
+    else:
+        backend.node.catch_up()
+        return ledger.latest
+    if found is None:
+        raise not_found(f"Checkpoint {name} not found")
+    return found
+
+
+def _get_epoch(backend: Backend, request: Message, response: Message) -> None:
+    mask = requested_mask(request, backend.descriptor("Epoch"), EPOCH_FIELDS)
+    node = backend.node
+    number = request.epoch if request.HasField("epoch") else node.environment.epoch
+    found = node.epochs.get(number)
+    if found is not None:
+        render_epoch(response.epoch, found, mask)
+    elif "committee" in mask:
+        raise not_found(f"Committee for epoch {number} not found")
+    else:  # as real nodes answer for an epoch that they do not know
+        response.epoch.epoch = number
+    prune(response.epoch, mask)
+
+
+UNARY: dict[str, Unary] = {
+    "GetServiceInfo": _get_service_info,
+    "GetObject": _get_object,
+    "BatchGetObjects": _batch_get_objects,
+    "GetTransaction": _get_transaction,
+    "BatchGetTransactions": _batch_get_transactions,
+    "GetCheckpoint": _get_checkpoint,
+    "GetEpoch": _get_epoch,
+}
+STREAMING: dict[str, Streaming] = {
+    "ListCheckpoints": list_checkpoints,
+    "ListTransactions": list_transactions,
+    "ListEvents": list_events,
+}

@@ -1,0 +1,82 @@
+"""`sui.rpc.v2.NameService`: no name is registered on a network without SuiNS.
+
+Source of what a name is: `Domain::from_str` in `sui-name-service/src/lib.rs`, whose sentences these
+are.
+"""
+
+import re
+
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.rpc.interface import not_found
+from nexus_tools.sui.localnet.rpc.requests import address, parsed, required
+from nexus_tools.sui.rpc import Message
+
+_MAX_BYTES = 200
+_MAX_LABEL_BYTES = 63
+_SEPARATORS = ".*"
+_TOP_LEVEL = "sui"
+_LABEL = re.compile(r"[a-z0-9-]*", re.ASCII)
+
+
+def _lookup_name(_: Backend, request: Message, __: Message) -> None:
+    name = parsed("name", required(request, "name"), parse_domain)
+    raise not_found(f"name {name!r} is not registered: SuiNS is not on this network")
+
+
+def _reverse_lookup_name(_: Backend, request: Message, __: Message) -> None:
+    found = address(request, "address")
+    raise not_found(f"{found} has no name: SuiNS is not on this network")
+
+
+UNARY: dict[str, Unary] = {
+    "LookupName": _lookup_name,
+    "ReverseLookupName": _reverse_lookup_name,
+}
+
+
+# --- Names of SuiNS
+
+
+def parse_domain(text: str) -> str:
+    """A name in its full form: `a.example.sui` for `a@example` and `a*example*sui`.
+
+    Raises `ValidationError`.
+    """
+    if len(text.encode()) > _MAX_BYTES:
+        raise _invalid(
+            f"String length: {len(text.encode())} exceeds maximum allowed length: {_MAX_BYTES}"
+        )
+    used = [separator for separator in _SEPARATORS if separator in text]
+    if len(used) > 1:
+        raise _invalid("Domain must include only one separator")
+    labels = _labels(text, used[0] if used else _SEPARATORS[0])
+    for label in labels:
+        _check_label(label)
+    if len(labels) < 2:
+        raise _invalid("Domain must contain at least one label")
+    return ".".join(labels)
+
+
+def _labels(text: str, separator: str) -> list[str]:
+    """The labels; behind an `@` there is one, and the top-level one is left out."""
+    before, at, after = text.partition("@")
+    if not at:
+        return text.split(separator)
+    if not after or "@" in after or separator in after:
+        raise _invalid("Domain must include only one separator")
+    return [*(before.split(separator) if before else ()), after, _TOP_LEVEL]
+
+
+def _check_label(label: str) -> None:
+    size = len(label.encode())
+    if not 1 <= size <= _MAX_LABEL_BYTES:
+        raise _invalid(f"String length: {size} outside of valid range: [1, {_MAX_LABEL_BYTES}]")
+    if not _LABEL.fullmatch(label):
+        raise _invalid("Only lowercase letters, numbers, and hyphens are allowed")
+    if label.startswith("-") or label.endswith("-"):
+        raise _invalid("Hyphens are not allowed as the first or last character")
+
+
+def _invalid(message: str) -> ValidationError:
+    return ValidationError("domain_name_invalid", f"Name Service: {message}")

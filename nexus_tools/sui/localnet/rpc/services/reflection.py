@@ -1,0 +1,76 @@
+"""`grpc.reflection.v1.ServerReflection`: what is served here, for tools such as grpcurl.
+
+The messages of `sui.rpc.v2` come as one file: pysui's code, from which they are made, does not say
+in which file each was defined.
+"""
+
+from collections.abc import Callable
+
+from google.protobuf.descriptor import FileDescriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+
+from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.rpc.interface import Code, RpcError, invalid, not_found
+from nexus_tools.sui.rpc import Message
+
+
+def _respond(backend: Backend, request: Message, response: Message) -> None:
+    """Answer one question of a conversation; an error ends only the question."""
+    response.valid_host = request.host
+    response.original_request.CopyFrom(request)
+    asked = request.WhichOneof("message_request")
+    try:
+        if asked is None:
+            raise invalid("the request asks for nothing")
+        _QUESTIONS[asked](backend, request, response)
+    except RpcError as error:
+        response.error_response.error_code = error.code
+        response.error_response.error_message = error.message
+
+
+def _file_by_name(backend: Backend, request: Message, response: Message) -> None:
+    _give(response, backend.messages.pool.FindFileByName, request.file_by_filename)
+
+
+def _file_with_symbol(backend: Backend, request: Message, response: Message) -> None:
+    pool = backend.messages.pool
+
+    def find(symbol: str) -> FileDescriptor:
+        try:
+            return pool.FindFileContainingSymbol(symbol)
+        except KeyError:
+            return pool.FindMethodByName(symbol).containing_service.file
+
+    _give(response, find, request.file_containing_symbol)
+
+
+def _give(response: Message, find: Callable[[str], FileDescriptor], name: str) -> None:
+    """The one file: clients ask for the files that it depends on by their names."""
+    try:
+        file = find(name)
+    except KeyError:
+        raise not_found(f"{name[:200]!r} is not known here") from None
+    message = FileDescriptorProto()
+    file.CopyToProto(message)
+    response.file_descriptor_response.file_descriptor_proto.append(message.SerializeToString())
+
+
+def _list_services(backend: Backend, _: Message, response: Message) -> None:
+    for name in sorted(backend.messages.services):
+        response.list_services_response.service.add(name=name)
+
+
+def _no_extensions(_: Backend, __: Message, ___: Message) -> None:
+    """No message here has extensions; proto3 has none."""
+    raise RpcError(Code.UNIMPLEMENTED, "extensions are not supported")
+
+
+_QUESTIONS: dict[str, Unary] = {
+    "file_by_filename": _file_by_name,
+    "file_containing_symbol": _file_with_symbol,
+    "file_containing_extension": _no_extensions,
+    "all_extension_numbers_of_type": _no_extensions,
+    "list_services": _list_services,
+}
+
+UNARY: dict[str, Unary] = {"ServerReflectionInfo": _respond}

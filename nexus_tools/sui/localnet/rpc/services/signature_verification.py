@@ -1,0 +1,84 @@
+"""`sui.rpc.v2.SignatureVerificationService`: whether a signature fits a message."""
+
+from typing import Any
+
+from nexus_tools.sui.bcs import BcsError, Codec, byte_vector
+from nexus_tools.sui.errors import NotAllowedError
+from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.rpc.interface import RpcError, invalid
+from nexus_tools.sui.localnet.rpc.requests import address, required, serialized_signature
+from nexus_tools.sui.rpc import Message
+from nexus_tools.sui.signature import (
+    NOT_VALID,
+    PERSONAL_MESSAGE_INTENT,
+    TRANSACTION_INTENT,
+    MultiSig,
+    UserSignature,
+)
+from nexus_tools.sui.types.transaction import TRANSACTION_DATA
+
+_KINDS: dict[str, tuple[Codec[Any], bytes]] = {
+    "PersonalMessage": (byte_vector, PERSONAL_MESSAGE_INTENT),
+    "TransactionData": (TRANSACTION_DATA, TRANSACTION_INTENT),
+}
+
+
+def _verify_signature(_: Backend, request: Message, response: Message) -> None:
+    if not request.HasField("signature"):
+        raise invalid("missing signature")
+    signature = UserSignature.parse(serialized_signature(request.signature))
+    if not request.HasField("message"):
+        raise invalid("missing message")
+    signed = _signed_bytes(request.message)
+    claimed = address(request, "address") if request.HasField("address") else None
+    _check_jwks(request)
+    try:
+        if claimed is not None and claimed != (derived := signature.address()):
+            response.is_valid = False
+            response.reason = (
+                f"provided address `{claimed}` does not match derived address `{derived}`"
+            )
+            return
+        _check_bitmap(signature)
+        signature.verify(signed)
+    except NotAllowedError as error:
+        response.is_valid = False
+        response.reason = f"signature error: {error.message.removeprefix(NOT_VALID)}"
+    else:
+        response.is_valid = True
+
+
+def _check_bitmap(signature: UserSignature) -> None:
+    """This service is stricter than execution, which looks at no more members than signed."""
+    multisig = signature.authenticator
+    if isinstance(multisig, MultiSig) and multisig.bitmap.bit_count() != len(multisig.signatures):
+        raise NotAllowedError("signature_invalid", "number of signatures does not match bitmap")
+
+
+def _check_jwks(request: Message) -> None:
+    """Keys of OpenID providers have to be whole, though no zkLogin is verified with them."""
+    for index, key in enumerate(request.jwks):
+        try:
+            for name in ("iss", "kid"):
+                required(key.id, name)
+            for name in ("kty", "e", "n", "alg"):
+                required(key.jwk, name)
+        except RpcError as error:
+            raise invalid(f"jwks[{index}]: {error.message}") from None
+
+
+def _signed_bytes(message: Message) -> bytes:
+    """The message behind its intent; a message without a known name is taken for what it can be."""
+    value = bytes(message.value)
+    for name, (codec, intent) in _KINDS.items():
+        if message.name in _KINDS and message.name != name:
+            continue
+        try:
+            codec.decode(value)
+        except BcsError:
+            continue
+        return intent + value
+    raise invalid("invalid message")
+
+
+UNARY: dict[str, Unary] = {"VerifySignature": _verify_signature}

@@ -1,0 +1,131 @@
+"""`sui.rpc.v2.StateService`: who owns what now."""
+
+from collections.abc import Callable, Sequence
+
+from nexus_tools.sui.localnet.ledger import CoinBalance, listing_place, type_order
+from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.rpc.interface import (
+    DYNAMIC_FIELD_FIELDS,
+    OWNED_OBJECT_FIELDS,
+    prune,
+    requested_mask,
+)
+from nexus_tools.sui.localnet.rpc.rendering import render_dynamic_field, render_object
+from nexus_tools.sui.localnet.rpc.requests import (
+    address,
+    page_size,
+    parsed,
+    place_of,
+    required,
+    struct_tag,
+    token_for,
+)
+from nexus_tools.sui.localnet.rpc.services.coin_info import get_coin_info
+from nexus_tools.sui.rpc import Message
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.object import MoveObject, Object
+from nexus_tools.sui.types.type_tag import TypeTag, parse_struct_tag
+
+_MAX_U64 = 2**64 - 1
+
+
+def _list_owned_objects(backend: Backend, request: Message, response: Message) -> None:
+    owner = address(request, "owner")
+    object_type = struct_tag(request, "object_type")
+    mask = requested_mask(request, backend.descriptor("Object"), OWNED_OBJECT_FIELDS)
+    question = ("owned", str(owner), str(object_type))
+    size = page_size(request)
+    after = place_of(request, question) or b""
+    found = backend.node.ledger.owned_by(owner, object_type, after=after, limit=size + 1)
+
+    def render(each: Object) -> Message:
+        message = response.objects.add()
+        render_object(message, each, mask, backend.json)
+        prune(message, mask)
+        return message
+
+    last = _fill_page(found, size, render, backend.limits.page_bytes)
+    if last is not None:
+        assert isinstance(last.data, MoveObject)
+        response.next_page_token = token_for(listing_place(last.data), question)
+
+
+def _list_dynamic_fields(backend: Backend, request: Message, response: Message) -> None:
+    parent = address(request, "parent")
+    mask = requested_mask(request, backend.descriptor("DynamicField"), DYNAMIC_FIELD_FIELDS)
+    question = ("dynamic fields", str(parent))
+    size = page_size(request)
+    ledger, machine = backend.node.ledger, backend.node.machine
+    place = place_of(request, question)
+    after = None if place is None else Address(place)
+    found = ledger.children_of(parent, after=after, limit=size + 1)
+
+    def render(each: Object) -> Message:
+        message = response.dynamic_fields.add()
+        render_dynamic_field(
+            message, parent, each, mask, ledger=ledger, machine=machine, json=backend.json
+        )
+        return message
+
+    last = _fill_page(found, size, render, backend.limits.page_bytes)
+    if last is not None:
+        response.next_page_token = token_for(last.id, question)
+
+
+def _fill_page(
+    found: Sequence[Object], size: int, render: Callable[[Object], Message], limit: int
+) -> Object | None:
+    """Render a page, which ends when it has `size` objects or `limit` bytes.
+
+    `found` has one object more than fits, if there is one. Gives the object behind which the next
+    page begins; None if this is the last.
+    """
+    total = 0
+    for count, each in enumerate(found[:size], 1):
+        # A page has one object at least, however large: so clients that go on always get on.
+        total += render(each).ByteSize()
+        if (count == size or total >= limit) and count < len(found):
+            return each
+    return None
+
+
+# --- Balances
+
+
+def _get_balance(backend: Backend, request: Message, response: Message) -> None:
+    owner = address(request, "owner")
+    coin_type = parsed("coin_type", required(request, "coin_type"), parse_struct_tag)
+    balance = backend.node.ledger.balance(owner, coin_type)
+    _render_balance(response.balance, coin_type, balance)
+
+
+def _list_balances(backend: Backend, request: Message, response: Message) -> None:
+    owner = address(request, "owner")
+    question = ("balances", str(owner))
+    size = page_size(request)
+    after = place_of(request, question) or b""
+    balances = backend.node.ledger.balances(owner)
+    coin_types = sorted((tag for tag in balances if type_order(tag) > after), key=type_order)
+    for coin_type in coin_types[:size]:
+        _render_balance(response.balances.add(), coin_type, balances[coin_type])
+    if len(coin_types) > size:
+        response.next_page_token = token_for(type_order(coin_types[size - 1]), question)
+
+
+def _render_balance(message: Message, coin_type: TypeTag, balance: CoinBalance) -> None:
+    """The whole, and its parts as far as there are any."""
+    message.coin_type = str(coin_type)
+    message.balance = min(balance.amount + balance.in_address, _MAX_U64)
+    if balance.amount:
+        message.coin_balance = balance.amount
+    if balance.in_address:
+        message.address_balance = min(balance.in_address, _MAX_U64)
+
+
+UNARY: dict[str, Unary] = {
+    "ListOwnedObjects": _list_owned_objects,
+    "ListDynamicFields": _list_dynamic_fields,
+    "GetBalance": _get_balance,
+    "ListBalances": _list_balances,
+    "GetCoinInfo": get_coin_info,
+}

@@ -1,0 +1,17 @@
+"""Whether published modules are safe to run: the rules of Move, and those of Sui besides."""
+
+from nexus_tools.sui.localnet.verifier.errors import VerificationError
+from nexus_tools.sui.localnet.verifier.sui import is_internal, verify_sui_module
+from nexus_tools.sui.localnet.verifier.sui.meter import TICKS_MAX, PackageMeter, TickMeter
+from nexus_tools.sui.localnet.verifier.verifier import verify_module, verify_package
+
+__all__ = [
+    "TICKS_MAX",
+    "PackageMeter",
+    "TickMeter",
+    "VerificationError",
+    "is_internal",
+    "verify_module",
+    "verify_package",
+    "verify_sui_module",
+]

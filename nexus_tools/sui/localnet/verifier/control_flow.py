@@ -1,0 +1,156 @@
+"""The basic blocks of a function, in which order they are gone through, and how its loops nest.
+
+Source: `move-abstract-interpreter/src/control_flow_graph.rs`,
+`move-bytecode-verifier/src/control_flow.rs`.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from nexus_tools.sui.bytecode import Code, block_starts, successors
+from nexus_tools.sui.localnet.verifier.errors import VerificationError
+from nexus_tools.sui.localnet.verifier.limits import LOOP_DEPTH_MAX
+
+
+class Block(Struct, frozen=True):
+    """The instructions `start` to `end`, the latter included, and the starts that may follow."""
+
+    start: int
+    end: int
+    successors: tuple[int, ...]
+
+
+class ControlFlow(Struct, frozen=True):
+    """All blocks by their starts, those that nothing leads to included.
+
+    `order` has the reachable ones in reverse postorder; `back_edges` are pairs of starts.
+    """
+
+    blocks: dict[int, Block]
+    order: tuple[int, ...]
+    back_edges: frozenset[tuple[int, int]]
+
+
+def control_flow(code: Code) -> ControlFlow:
+    """The control flow of code that is not empty and does not run past its end."""
+    starts = block_starts(code)
+    blocks = {}
+    for start, following in zip(starts, [*starts[1:], len(code.instructions)], strict=True):
+        end = following - 1
+        blocks[start] = Block(start, end, tuple(sorted(set(successors(code, end)))))
+    order, back_edges = _traverse(blocks)
+    return ControlFlow(blocks, order, back_edges)
+
+
+def _traverse(
+    blocks: dict[int, Block],
+) -> tuple[tuple[int, ...], frozenset[tuple[int, int]]]:
+    """Depth first from the entry: reverse postorder, and the edges to a block still open."""
+    is_done: dict[int, bool] = {}
+    postorder: list[int] = []
+    back_edges: set[tuple[int, int]] = set()
+    waiting = [0]
+    while waiting:
+        block = waiting.pop()
+        if block not in is_done:
+            is_done[block] = False
+            waiting.append(block)
+            for successor in blocks[block].successors:
+                if successor not in is_done:
+                    waiting.append(successor)
+                elif not is_done[successor]:
+                    back_edges.add((block, successor))
+        elif not is_done[block]:
+            is_done[block] = True
+            postorder.append(block)
+    return tuple(reversed(postorder)), frozenset(back_edges)
+
+
+_Refused = Callable[[str, str, int], VerificationError]
+
+
+def verify_loops(flow: ControlFlow, refused: _Refused) -> None:
+    """Raise `refused(status, message, offset)` for a loop with two entrances, or too deep a one."""
+    _Loops(flow, refused).verify()
+
+
+class _Loops:
+    """Blocks are numbered in preorder; the descendants of a block follow it.
+
+    Loops are collapsed into their heads from the inside out. Whatever leads back to a head must
+    have come through it, so that all blocks of the loop are its descendants. In
+    `while (a) { while (b) { c } }` the inner loop b, c becomes b, with depth 1; then a and b become
+    a, with depth 2. With a jump from outside to c, the search from c back would leave the
+    descendants of b: a loop with two entrances. Source: Tarjan, "Testing flow graph reducibility"
+    (1974).
+    """
+
+    def __init__(self, flow: ControlFlow, refused: _Refused) -> None:
+        self._refused = refused
+        self._starts: list[int] = []
+        self._last_descendant: dict[int, int] = {}
+        self._back: dict[int, list[int]] = {}
+        self._predecessors: dict[int, list[int]] = {}
+        self._number(flow)
+        self._head_of = list(range(len(self._starts)))
+        self._depths = [0] * len(self._starts)
+
+    def verify(self) -> None:
+        for head in reversed(range(len(self._starts))):
+            if self._back.get(head):
+                self._collapse(head, self._body(head))
+
+    def _number(self, flow: ControlFlow) -> None:
+        numbers: dict[int, int] = {}
+        # (block, number of the one before it or -1, whether its descendants were all visited).
+        # An edge to a block whose descendants are not all visited leads back.
+        waiting = [(0, -1, False)]
+        while waiting:
+            start, origin, is_visited = waiting.pop()
+            if is_visited:
+                self._last_descendant[numbers[start]] = len(self._starts) - 1
+            elif start in numbers:
+                is_open = numbers[start] not in self._last_descendant
+                edges = self._back if is_open else self._predecessors
+                edges.setdefault(numbers[start], []).append(origin)
+            else:
+                number = numbers[start] = len(self._starts)
+                self._starts.append(start)
+                self._predecessors[number] = [origin] if origin >= 0 else []
+                waiting.append((start, origin, True))
+                waiting.extend((item, number, False) for item in flow.blocks[start].successors)
+
+    def _body(self, head: int) -> set[int]:
+        """The blocks of the loop, without its head; inner loops by their heads."""
+        body = {self._containing(node) for node in self._back[head]} - {head}
+        frontier = list(body)
+        while frontier:
+            for predecessor in self._predecessors[frontier.pop()]:
+                node = self._containing(predecessor)
+                if not head <= node <= self._last_descendant[head]:
+                    message = "a loop has two entrances"
+                    raise self._refused("INVALID_LOOP_SPLIT", message, self._starts[node])
+                if node != head and node not in body:
+                    body.add(node)
+                    frontier.append(node)
+        return body
+
+    def _containing(self, node: int) -> int:
+        """The head of the outermost loop so far that the block is in, or the block itself."""
+        path = []
+        while self._head_of[node] != node:
+            path.append(node)
+            node = self._head_of[node]
+        for passed in path:
+            self._head_of[passed] = node
+        return node
+
+    def _collapse(self, head: int, body: set[int]) -> None:
+        depth = 1 + max(self._depths[node] for node in (head, *body))
+        self._depths[head] = depth
+        for node in body:
+            self._head_of[node] = head
+        if depth > LOOP_DEPTH_MAX:
+            message = f"loops are nested deeper than {LOOP_DEPTH_MAX}"
+            raise self._refused("LOOP_MAX_DEPTH_REACHED", message, self._starts[head])

@@ -1,0 +1,1 @@
+"""Checks of the tables of a module. Begin with `bounds.py`."""

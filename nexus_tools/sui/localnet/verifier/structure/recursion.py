@@ -1,0 +1,157 @@
+"""No datatype contains itself, and no function calls itself with ever larger type arguments.
+
+Source: `move-bytecode-verifier/src/{data_defs,instantiation_loops}.rs`.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+from nexus_tools.sui.bytecode import (
+    CompiledModule,
+    DatatypeToken,
+    FieldDefinition,
+    Opcode,
+    TypeParameterToken,
+    preorder,
+)
+from nexus_tools.sui.localnet.verifier.errors import VerificationError
+
+_Node = TypeVar("_Node", bound=Hashable)
+
+
+def components(graph: Mapping[_Node, Iterable[_Node]]) -> list[list[_Node]]:
+    """The strongly connected components: nodes in groups that can reach each other.
+
+    An edge out of the graph counts not. In `{1: [2], 2: [1, 3], 3: []}` they are
+    `[3]` and `[2, 1]`.
+    Source: Tarjan, "Depth-first search and linear graph algorithms" (1972), without recursion: a
+    module may have types and functions in a chain of a thousand.
+    """
+    search = _Search(graph)
+    for root in graph:
+        if root not in search.number:
+            search.visit(root)
+    return search.found
+
+
+class _Search(Generic[_Node]):
+    """One depth-first search. `number` is the order in which nodes are entered.
+
+    `_lowest` is the lowest number known to be reachable among the nodes that are still open: a node
+    that reaches no lower one than its own is the first of its component, and what was opened after
+    it and is still open is the rest.
+    """
+
+    def __init__(self, graph: Mapping[_Node, Iterable[_Node]]) -> None:
+        self._graph = graph
+        self._open: list[_Node] = []
+        self._is_open: set[_Node] = set()
+        self._lowest: dict[_Node, int] = {}
+        self.number: dict[_Node, int] = {}
+        self.found: list[list[_Node]] = []
+
+    def visit(self, root: _Node) -> None:
+        path: list[tuple[_Node, Iterator[_Node]]] = [self._enter(root)]
+        while path:
+            node, successors = path[-1]
+            successor = next((item for item in successors if item in self._graph), None)
+            if successor is None:
+                path.pop()
+                self._leave(node)
+                if path:
+                    self._lower(path[-1][0], self._lowest[node])
+            elif successor not in self.number:
+                path.append(self._enter(successor))
+            elif successor in self._is_open:
+                self._lower(node, self.number[successor])
+
+    def _enter(self, node: _Node) -> tuple[_Node, Iterator[_Node]]:
+        self.number[node] = self._lowest[node] = len(self.number)
+        self._open.append(node)
+        self._is_open.add(node)
+        return node, iter(self._graph[node])
+
+    def _lower(self, node: _Node, number: int) -> None:
+        self._lowest[node] = min(self._lowest[node], number)
+
+    def _leave(self, node: _Node) -> None:
+        if self._lowest[node] != self.number[node]:
+            return
+        component: list[_Node] = []
+        while not component or component[-1] != node:
+            component.append(self._open.pop())
+            self._is_open.discard(component[-1])
+        self.found.append(component)
+
+
+def verify_recursion(module: CompiledModule) -> None:
+    """Raise `VerificationError` for a struct or enum that contains itself."""
+    contents = {handle: _named(fields) for handle, fields in _definitions(module)}
+    for component in components(contents):
+        first = component[0]
+        if len(component) > 1 or first in contents[first]:
+            message = f"{module.datatype_id(first)[2]} contains itself"
+            raise VerificationError("RECURSIVE_DATATYPE_DEFINITION", message, module.name)
+
+
+def _definitions(module: CompiledModule) -> Iterator[tuple[int, list[FieldDefinition]]]:
+    for struct in module.struct_definitions:
+        yield struct.handle, list(struct.fields or ())
+    for enum in module.enum_definitions:
+        yield enum.handle, [field for variant in enum.variants for field in variant.fields]
+
+
+def _named(fields: Iterable[FieldDefinition]) -> set[int]:
+    """The datatypes that the types of the fields name, as type arguments too."""
+    nodes = (node for field in fields for node in preorder(field.type))
+    return {node.handle for node in nodes if isinstance(node, DatatypeToken)}
+
+
+# A function handle and the index of one of its type parameters.
+_TypeParameter = tuple[int, int]
+
+
+def verify_instantiation_loops(module: CompiledModule) -> None:
+    """Raise `VerificationError` for a cycle in which type arguments grow.
+
+    A type parameter of a caller that becomes one of the callee is an edge; the edge grows where it
+    becomes a part of a type argument. With `fun f<T>() { g<T>() }` and `fun g<U>() { f<Box<U>>() }`
+    there are the edges T -> U and, growing, U -> T. They are a cycle: a call of `f<u8>` needs
+    `f<Box<u8>>`, that needs `f<Box<Box<u8>>>`, and so on without end. Where nothing grows, a
+    cycle needs the same few instances over and over again.
+    """
+    graph: dict[_TypeParameter, set[_TypeParameter]] = {}
+    growing: list[tuple[_TypeParameter, _TypeParameter]] = []
+    for caller, callee, grows in _edges(module):
+        graph.setdefault(caller, set()).add(callee)
+        graph.setdefault(callee, set())
+        if grows:
+            growing.append((caller, callee))
+    component_of = {
+        node: number for number, nodes in enumerate(components(graph)) for node in nodes
+    }
+    for caller, callee in growing:
+        if component_of[caller] == component_of[callee]:
+            name = module.function_id(caller[0])[2]
+            message = f"{name} calls itself with ever larger type arguments"
+            raise VerificationError("LOOP_IN_INSTANTIATION_GRAPH", message, module.name)
+
+
+def _edges(module: CompiledModule) -> Iterator[tuple[_TypeParameter, _TypeParameter, bool]]:
+    defined = {row.handle for row in module.function_definitions}
+    for function in module.function_definitions:
+        called = {
+            instruction.operand
+            for instruction in (function.code.instructions if function.code else ())
+            if instruction.opcode is Opcode.CALL_GENERIC
+        }
+        for index in called:
+            assert isinstance(index, int)
+            row = module.function_instantiations[index]
+            if row.target not in defined:
+                continue
+            for place, token in enumerate(module.signatures[row.type_arguments]):
+                grows = not isinstance(token, TypeParameterToken)
+                for node in preorder(token):
+                    if isinstance(node, TypeParameterToken):
+                        yield (function.handle, node.index), (row.target, place), grows

@@ -1,0 +1,29 @@
+"""What Sui asks of a module beyond the rules of Move.
+
+Source: `sui-verifier`. The order of the passes is its order, so that a module that breaks several
+rules is refused for the same one.
+"""
+
+from nexus_tools.sui.bytecode import CompiledModule
+from nexus_tools.sui.localnet.verifier.sui.entry_points import verify_entry_points
+from nexus_tools.sui.localnet.verifier.sui.global_storage_access import verify_global_storage_access
+from nexus_tools.sui.localnet.verifier.sui.id_leak import verify_id_leak
+from nexus_tools.sui.localnet.verifier.sui.meter import TickMeter
+from nexus_tools.sui.localnet.verifier.sui.one_time_witness import verify_one_time_witness
+from nexus_tools.sui.localnet.verifier.sui.private_generics import (
+    is_internal,
+    verify_private_generics,
+)
+from nexus_tools.sui.localnet.verifier.sui.struct_with_key import verify_struct_with_key
+
+__all__ = ["TickMeter", "is_internal", "verify_sui_module"]
+
+
+def verify_sui_module(module: CompiledModule, meter: TickMeter | None = None) -> None:
+    """Refuse a module that breaks a rule of Sui. Raises `VerificationError`."""
+    verify_struct_with_key(module)
+    verify_global_storage_access(module)
+    verify_id_leak(module, meter or TickMeter(module.name))
+    verify_private_generics(module)
+    verify_entry_points(module)
+    verify_one_time_witness(module)

@@ -1,0 +1,203 @@
+"""The types of one module, each of them one value: equal types are the same object.
+
+Types that cannot be told apart are found by the identity of their parts, so that comparing two
+types, and replacing type parameters in a type seen before, takes the same short time for all.
+What values of a type may be used for is found by its identity, too.
+
+Source of the abilities: `move-bytecode-verifier/src/ability_cache.rs`.
+
+Two signatures with `vector<Coin<T0>>` have two tokens, and `intern` gives one object for both. With
+the signature `[u64]` for the type parameters, `substitute` makes `vector<Coin<u64>>` of it, the
+same object each time.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from nexus_tools.sui.bytecode import (
+    PRIMITIVE_ABILITIES,
+    PRIMITIVES,
+    REFERENCE_ABILITIES,
+    SIGNER,
+    SIGNER_ABILITIES,
+    CompiledModule,
+    DatatypeToken,
+    ReferenceToken,
+    Signature,
+    SignatureToken,
+    TypeParameterToken,
+    VariantDefinition,
+    VectorToken,
+    abilities_of_datatype,
+    abilities_of_vector,
+)
+
+NO_ARGUMENTS = -1
+
+
+class Abilities:
+    """The abilities of types where the type parameters have the given ones.
+
+    A type is known by its identity, which takes no longer for a large one: it must outlive this
+    object, or another type might be at its place in memory.
+    """
+
+    def __init__(self, module: CompiledModule, type_parameters: Sequence[int]) -> None:
+        self._datatypes = module.datatype_handles
+        self._type_parameters = type_parameters
+        self._known: dict[int, int] = {}
+
+    def of(self, token: SignatureToken) -> int:
+        """The abilities of a type."""
+        known = self._known.get(id(token))
+        if known is None:
+            known = self._of(token)
+            self._known[id(token)] = known
+        return known
+
+    def _of(self, token: SignatureToken) -> int:
+        if isinstance(token, str):
+            return SIGNER_ABILITIES if token == SIGNER else PRIMITIVE_ABILITIES
+        if isinstance(token, ReferenceToken):
+            return REFERENCE_ABILITIES
+        if isinstance(token, TypeParameterToken):
+            return self._type_parameters[token.index]
+        if isinstance(token, VectorToken):
+            return abilities_of_vector(self.of(token.element))
+        return self._of_datatype(token)
+
+    def _of_datatype(self, token: DatatypeToken) -> int:
+        handle = self._datatypes[token.handle]
+        parameters = zip(token.type_arguments, handle.type_parameters, strict=True)
+        arguments = [self.of(each) for each, parameter in parameters if not parameter.is_phantom]
+        return abilities_of_datatype(int(handle.abilities), arguments)
+
+
+class TypeTable:
+    """Makes the types of a module."""
+
+    def __init__(self, module: CompiledModule) -> None:
+        self._module = module
+        self._primitives: dict[str, SignatureToken] = {name: name for name in PRIMITIVES}
+        self._types: dict[tuple[object, ...], SignatureToken] = {}
+        self._sizes: dict[int, int] = {id(name): 1 for name in PRIMITIVES}
+        self._signatures: dict[int, Signature] = {NO_ARGUMENTS: ()}
+        self._substituted: dict[tuple[int, int], SignatureToken] = {}
+        self._abilities: dict[tuple[int, ...], Abilities] = {}
+        self._written: dict[int, tuple[SignatureToken, SignatureToken]] = {}
+
+    def size(self, type_: SignatureToken) -> int:
+        """How many types a type of this table is made of."""
+        return self._sizes[id(type_)]
+
+    def abilities(self, type_parameters: tuple[int, ...]) -> Abilities:
+        """What types can do where the type parameters have these abilities."""
+        found = self._abilities.get(type_parameters)
+        if found is None:
+            found = Abilities(self._module, type_parameters)
+            self._abilities[type_parameters] = found
+        return found
+
+    def signature(self, index: int) -> Signature:
+        """The types of a signature of the module, `NO_ARGUMENTS` for none."""
+        found = self._signatures.get(index)
+        if found is None:
+            found = tuple([self.intern(token) for token in self._module.signatures[index]])
+            self._signatures[index] = found
+        return found
+
+    def reference(self, target: SignatureToken, *, mutable: bool) -> SignatureToken:
+        """The type of references to values of a type of this table."""
+        key = (mutable, id(target))
+        found = self._types.get(key)
+        return found or self._add(key, ReferenceToken(target, mutable), 1 + self.size(target))
+
+    def vector(self, element: SignatureToken) -> SignatureToken:
+        """The type of vectors of values of a type of this table."""
+        key = ("vector", id(element))
+        found = self._types.get(key)
+        return found or self._add(key, VectorToken(element), 1 + self.size(element))
+
+    def datatype(self, handle: int, arguments: Signature) -> SignatureToken:
+        """A struct or enum with type arguments of this table."""
+        key = ("datatype", handle, *map(id, arguments))
+        found = self._types.get(key)
+        size = 1 + sum(map(self.size, arguments)) if found is None else 0
+        return found or self._add(key, DatatypeToken(handle, arguments), size)
+
+    def intern(self, token: SignatureToken) -> SignatureToken:
+        """The type of this table that is equal to a type of the module."""
+        if isinstance(token, str):
+            return self._primitives[token]
+        written = self._written.get(id(token))
+        if written is not None:
+            return written[1]
+        found = self._intern(token)
+        # The token itself is kept, so that nothing else can have its identity.
+        self._written[id(token)] = (token, found)
+        return found
+
+    def substitute(self, token: SignatureToken, arguments: int) -> SignatureToken:
+        """A type of this table with its type parameters replaced by a signature of the module."""
+        if isinstance(token, str) or arguments == NO_ARGUMENTS:
+            return token
+        key = (id(token), arguments)
+        found = self._substituted.get(key)
+        if found is None:
+            found = self._substitute(token, arguments)
+            self._substituted[key] = found
+        return found
+
+    def _add(self, key: tuple[object, ...], type_: SignatureToken, size: int) -> SignatureToken:
+        self._types[key] = type_
+        self._sizes[id(type_)] = size
+        return type_
+
+    def _intern(self, token: SignatureToken) -> SignatureToken:
+        if isinstance(token, ReferenceToken):
+            return self.reference(self.intern(token.target), mutable=token.mutable)
+        if isinstance(token, VectorToken):
+            return self.vector(self.intern(token.element))
+        if isinstance(token, DatatypeToken):
+            arguments = tuple([self.intern(argument) for argument in token.type_arguments])
+            return self.datatype(token.handle, arguments)
+        assert isinstance(token, TypeParameterToken)
+        key = ("parameter", token.index)
+        return self._types.get(key) or self._add(key, token, 1)
+
+    def _substitute(self, token: SignatureToken, arguments: int) -> SignatureToken:
+        if isinstance(token, TypeParameterToken):
+            return self.signature(arguments)[token.index]
+        if isinstance(token, ReferenceToken):
+            target = self.substitute(token.target, arguments)
+            return self.reference(target, mutable=token.mutable)
+        if isinstance(token, VectorToken):
+            return self.vector(self.substitute(token.element, arguments))
+        assert isinstance(token, DatatypeToken)
+        inner = [self.substitute(argument, arguments) for argument in token.type_arguments]
+        return self.datatype(token.handle, tuple(inner))
+
+
+class NamedVariant(Struct, frozen=True):
+    """A variant: its enum definition, its tag, and the signature of the type arguments."""
+
+    enum: int
+    tag: int
+    type_arguments: int
+    definition: VariantDefinition
+
+
+def variant_of(module: CompiledModule, index: int) -> NamedVariant:
+    """The variant of a variant handle."""
+    handle = module.variant_handles[index]
+    definition = module.enum_definitions[handle.enum].variants[handle.tag]
+    return NamedVariant(handle.enum, handle.tag, NO_ARGUMENTS, definition)
+
+
+def instantiated_variant(module: CompiledModule, index: int) -> NamedVariant:
+    """The variant of a variant instantiation."""
+    handle = module.variant_instantiations[index]
+    enum = module.enum_instantiations[handle.enum]
+    definition = module.enum_definitions[enum.target].variants[handle.tag]
+    return NamedVariant(enum.target, handle.tag, enum.type_arguments, definition)

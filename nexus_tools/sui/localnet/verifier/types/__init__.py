@@ -1,0 +1,1 @@
+"""Type safety of bytecode. Begin with `type_safety.py`."""

@@ -1,0 +1,88 @@
+"""The types of the values on the stack while the instructions of a block are gone through."""
+
+from nexus_tools.sui.bytecode import (
+    CompiledModule,
+    FieldDefinition,
+    ReferenceToken,
+    Signature,
+    SignatureToken,
+    VectorToken,
+)
+from nexus_tools.sui.localnet.verifier.context import FunctionContext
+from nexus_tools.sui.localnet.verifier.errors import VerificationError
+
+# `TYPE_PUSH_COST` and `TYPE_NODE_COST`; the limit below is `TYPE_NODE_QUADRATIC_THRESHOLD`.
+_PUSH_UNITS = 3
+_TYPE_UNITS = 6
+# Types larger than this are paid for by the square of their size.
+_LARGE_TYPE = 10
+
+
+class TypeChecker:
+    """The stack of one function, and where in the function the check is.
+
+    All types are those of the context's table: two types are equal if they are the same object.
+    """
+
+    def __init__(self, context: FunctionContext) -> None:
+        self.context = context
+        self.types = context.types
+        self.module: CompiledModule = context.module
+        self.stack: list[SignatureToken] = []
+        self.offset = 0
+
+    def refused(self, status: str, message: str) -> VerificationError:
+        """The error to raise at the present instruction."""
+        return self.context.refused(status, message, self.offset)
+
+    def push(self, type_: SignatureToken, count: int = 1) -> None:
+        """Push values of a type that costs nothing to make."""
+        self.context.meter.add(_PUSH_UNITS * count)
+        self.stack.extend([type_] * count)
+
+    def push_made(self, type_: SignatureToken) -> None:
+        """Push a value of a type that is written out for it."""
+        self.charge(type_)
+        self.push(type_)
+
+    def charge(self, type_: SignatureToken) -> None:
+        """Pay for writing out a type.
+
+        A type made of 5 types is 5 * 6 = 30 units, one made of 20 is 20 * 20 // 10 * 6 = 240.
+        """
+        size = self.types.size(type_)
+        self.context.meter.add(_TYPE_UNITS * max(size, size * size // _LARGE_TYPE))
+
+    def pop_all(self, types: Signature, arguments: int, status: str) -> None:
+        """Pop values of these types, the last on top, or refuse with `status`."""
+        for type_ in reversed(types):
+            expected = self.types.substitute(type_, arguments)
+            self.charge(expected)
+            if self.stack.pop() is not expected:
+                raise self.refused(status, "a value on the stack is of another type")
+
+    def push_all(self, types: Signature, arguments: int) -> None:
+        """Push values of these types, the first first."""
+        for type_ in types:
+            self.push_made(self.types.substitute(type_, arguments))
+
+    def can(self, type_: SignatureToken, ability: int) -> bool:
+        """Whether values of a type have an ability."""
+        return bool(self.context.abilities.of(type_) & ability)
+
+    def field_types(self, fields: tuple[FieldDefinition, ...]) -> Signature:
+        """The types of fields as they are declared."""
+        return tuple([self.types.intern(field.type) for field in fields])
+
+    def datatype(self, handle: int, arguments: int) -> SignatureToken:
+        """A struct or enum with the type arguments of a signature."""
+        type_ = self.types.datatype(handle, self.types.signature(arguments))
+        self.charge(type_)
+        return type_
+
+    def pop_vector(self, *, mutable: bool) -> SignatureToken | None:
+        """Pop a reference to a vector; its element type, or None if it is something else."""
+        operand = self.stack.pop()
+        if not isinstance(operand, ReferenceToken) or (mutable and not operand.mutable):
+            return None
+        return operand.target.element if isinstance(operand.target, VectorToken) else None

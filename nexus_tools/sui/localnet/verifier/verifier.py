@@ -1,0 +1,102 @@
+"""Verifying a module or a package: the passes, in the order of the Move verifier, then Sui's.
+
+Source: `move-bytecode-verifier/src/{verifier,code_unit_verifier}.rs`.
+"""
+
+from collections.abc import Sequence
+
+from nexus_tools.sui.bytecode import DEPRECATED, CompiledModule, Dependencies
+from nexus_tools.sui.localnet.verifier.context import Meter, function_context
+from nexus_tools.sui.localnet.verifier.errors import VerificationError
+from nexus_tools.sui.localnet.verifier.limits import BACK_EDGES_MAX, verify_limits
+from nexus_tools.sui.localnet.verifier.locals_safety import verify_locals
+from nexus_tools.sui.localnet.verifier.references.reference_safety import verify_references
+from nexus_tools.sui.localnet.verifier.stack_usage import verify_stack_usage
+from nexus_tools.sui.localnet.verifier.structure.bounds import verify_bounds
+from nexus_tools.sui.localnet.verifier.structure.consistency import verify_consistency
+from nexus_tools.sui.localnet.verifier.structure.constants import verify_constants
+from nexus_tools.sui.localnet.verifier.structure.dependencies import (
+    verify_dependencies,
+    verify_friends,
+)
+from nexus_tools.sui.localnet.verifier.structure.duplication import verify_duplication
+from nexus_tools.sui.localnet.verifier.structure.recursion import (
+    verify_instantiation_loops,
+    verify_recursion,
+)
+from nexus_tools.sui.localnet.verifier.structure.signatures import verify_fields, verify_signatures
+from nexus_tools.sui.localnet.verifier.sui import TickMeter, verify_sui_module
+from nexus_tools.sui.localnet.verifier.sui.meter import PackageMeter
+from nexus_tools.sui.localnet.verifier.type_table import TypeTable
+from nexus_tools.sui.localnet.verifier.types.type_safety import verify_types
+
+
+def verify_module(module: CompiledModule, dependencies: Dependencies) -> int:
+    """Decide whether a module is well formed: raise `VerificationError` if it is not.
+
+    Gives the units of work that its functions took.
+
+    `dependencies` gives the module with an address of 32 bytes and a name, None if there is none;
+    it is asked for each module that this one names. They are taken to be verified themselves.
+    The work is bounded, whatever the module: beyond the bound it is refused as too complex.
+    """
+    verify_bounds(module)
+    _refuse_global_storage(module)
+    types = TypeTable(module)
+    verify_limits(module)
+    verify_duplication(module)
+    verify_signatures(module, types)
+    verify_consistency(module)
+    verify_constants(module)
+    verify_friends(module)
+    verify_fields(module, types)
+    verify_recursion(module)
+    verify_instantiation_loops(module)
+    units = _verify_code(module, types)
+    verify_dependencies(module, dependencies)
+    return units
+
+
+def _verify_code(module: CompiledModule, types: TypeTable) -> int:
+    meter = Meter(module.name)
+    back_edges = 0
+    for function in module.function_definitions:
+        if function.code is None:
+            continue
+        meter.enter(module.function_id(function.handle)[2])
+        context = function_context(module, function, types, meter)
+        verify_stack_usage(context)
+        verify_types(context)
+        verify_locals(context)
+        verify_references(context)
+        back_edges += len(context.flow.back_edges)
+    if back_edges > BACK_EDGES_MAX:
+        message = f"the code jumps back in more than {BACK_EDGES_MAX} places"
+        raise VerificationError("TOO_MANY_BACK_EDGES", message, module.name)
+    return meter.total
+
+
+def _refuse_global_storage(module: CompiledModule) -> None:
+    """The instructions of Move's own global storage are there to be read, not to be run."""
+    for function in module.function_definitions:
+        for offset, instruction in enumerate(function.code.instructions if function.code else ()):
+            if instruction.opcode in DEPRECATED:
+                name = module.function_id(function.handle)[2]
+                message = f"{instruction.opcode.name} is of the global storage, which Sui has not"
+                status = "DEPRECATED_BYTECODE_FORMAT"
+                raise VerificationError(status, message, module.name, name, offset)
+
+
+def verify_package(modules: Sequence[CompiledModule], dependencies: Dependencies) -> None:
+    """Refuse modules that break a rule. Raises `VerificationError`.
+
+    As on the network, all modules keep the rules of Move before Sui's rules are looked at, and the
+    work for both, of all modules together, is limited.
+    """
+    package = PackageMeter()
+    for module in modules:
+        package.add(module.name, verify_module(module, dependencies))
+    for module in modules:
+        meter = TickMeter(module.name)
+        verify_sui_module(module, meter)
+        package.add(module.name, meter.ticks)

@@ -1,0 +1,128 @@
+"""What a module defines, with all types resolved: functions and datatypes, and how types are said.
+
+A type is a type tag, in which there may be type parameters, or a reference to one.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from nexus_tools.sui.bytecode import Ability, DatatypeTypeParameter, Visibility
+from nexus_tools.sui.localnet.vm.errors import Location
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.type_tag import Primitive, StructTag, TypeTag, VectorTag
+
+
+class TypeParameter(Struct, frozen=True):
+    """The `index`th type parameter of the function or datatype around it."""
+
+    index: int
+
+    def __str__(self) -> str:
+        return f"T{self.index}"
+
+
+class ReferenceType(Struct, frozen=True):
+    """The type of references to values of the type `target`."""
+
+    target: "Type"
+    mutable: bool
+
+    def __str__(self) -> str:
+        return f"&{'mut ' if self.mutable else ''}{self.target}"
+
+
+# Vectors and structs that contain type parameters are `VectorTag` and `StructTag` as well.
+Type = TypeTag | TypeParameter | ReferenceType
+
+
+def substitute(type_: Type, type_arguments: Sequence[Type]) -> Type:
+    """`type_` with its type parameters replaced."""
+    if not type_arguments or isinstance(type_, Primitive):
+        return type_
+    if isinstance(type_, TypeParameter):
+        return type_arguments[type_.index]
+    if isinstance(type_, ReferenceType):
+        return ReferenceType(substitute(type_.target, type_arguments), type_.mutable)
+    if isinstance(type_, VectorTag):
+        return VectorTag(substitute(type_.element, type_arguments))  # type: ignore[arg-type]
+    if not type_.type_params:
+        return type_
+    params = tuple([substitute(param, type_arguments) for param in type_.type_params])
+    return StructTag(type_.address, type_.module, type_.name, params)  # type: ignore[arg-type]
+
+
+def count_nodes(type_: Type) -> int:
+    """How many types a type is made of, itself included."""
+    if isinstance(type_, VectorTag):
+        return 1 + count_nodes(type_.element)
+    if isinstance(type_, ReferenceType):
+        return 1 + count_nodes(type_.target)
+    if isinstance(type_, StructTag):
+        return 1 + sum(map(count_nodes, type_.type_params))
+    return 1
+
+
+def has_type_parameters(type_: Type) -> bool:
+    """Whether a type depends on type arguments."""
+    if isinstance(type_, VectorTag):
+        return has_type_parameters(type_.element)
+    if isinstance(type_, ReferenceType):
+        return has_type_parameters(type_.target)
+    if isinstance(type_, StructTag):
+        return any(map(has_type_parameters, type_.type_params))
+    return isinstance(type_, TypeParameter)
+
+
+class ModuleId(NamedTuple):
+    """A module by the original id of its package, which all versions share, and its name."""
+
+    address: Address
+    name: str
+
+
+class Function(Struct, frozen=True):
+    """A function of one version of a package.
+
+    `package` is the storage id of that version, `index` the function's place in its module, and
+    `type_parameters` are what type arguments must be able to do.
+    """
+
+    package: Address
+    module: ModuleId
+    name: str
+    index: int
+    visibility: Visibility
+    is_entry: bool
+    type_parameters: tuple[Ability, ...]
+    parameters: tuple[Type, ...]
+    returns: tuple[Type, ...]
+    is_native: bool
+
+    def location(self, instruction: int) -> Location:
+        """The place of one of its instructions."""
+        return Location(self.module.address, self.module.name, self.index, instruction, self.name)
+
+
+Field = tuple[str, Type]
+
+
+class Datatype(Struct, frozen=True):
+    """A struct (`fields`) or an enum (`variants`, in the order of their tags).
+
+    `tag` has the defining id as its address and no type arguments.
+    """
+
+    tag: StructTag
+    abilities: Ability
+    type_parameters: tuple[DatatypeTypeParameter, ...]
+    fields: tuple[Field, ...] | None
+    variants: tuple[tuple[str, tuple[Field, ...]], ...] | None
+
+    def field_types(self) -> tuple[Type, ...]:
+        """The types of all its fields, those of all variants together."""
+        if self.fields is not None:
+            return tuple([type_ for _, type_ in self.fields])
+        variants = self.variants or ()
+        return tuple([type_ for _, fields in variants for _, type_ in fields])

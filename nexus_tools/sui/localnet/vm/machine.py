@@ -1,0 +1,113 @@
+"""The Move VM: functions of published packages, called with Python values."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from nexus_tools.sui.localnet.vm.definitions import Function, ReferenceType
+from nexus_tools.sui.localnet.vm.errors import (
+    ErrorKind,
+    InvalidCode,
+    LinkError,
+    MoveFailure,
+    OutOfGas,
+    PrimitiveError,
+)
+from nexus_tools.sui.localnet.vm.native import Natives
+from nexus_tools.sui.localnet.vm.program import Program, Translations
+from nexus_tools.sui.localnet.vm.runtime import FIRST_FRAMES, Context
+from nexus_tools.sui.localnet.vm.types import Types
+from nexus_tools.sui.localnet.vm.values.values import Reference, Value
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.object import MovePackage
+from nexus_tools.sui.types.type_tag import TypeTag
+
+
+class Machine:
+    """Calls functions of packages, whose definitions are in `types`.
+
+    `natives` are the native functions by (address, module, function); `packages` gives a package by
+    its storage id, and is asked once for each. A machine is used by one thread at a time.
+    """
+
+    def __init__(self, natives: Natives, packages: Callable[[Address], MovePackage | None]) -> None:
+        self.types = Types(packages, self._forget)
+        self._translations = Translations(natives)
+        self._programs: dict[Address, Program] = {}
+
+    def call(
+        self,
+        function: Function,
+        type_arguments: Sequence[TypeTag],
+        arguments: Sequence[Value],
+        context: Context,
+    ) -> list[Value]:
+        """Call a function; the values are moved into it, and its results out of it.
+
+        Raises `MoveFailure`. The linkage of the function's package decides which versions of
+        its dependencies are called.
+        """
+        if len(arguments) != len(function.parameters):
+            raise LinkError(f"{function.name} takes {len(function.parameters)} arguments")
+        if len(type_arguments) != len(function.type_parameters):
+            raise LinkError(f"{function.name} takes {len(function.type_parameters)} type arguments")
+        program = self._program(function.package)
+        room = min(context.frames_left, FIRST_FRAMES)
+        if not room:
+            raise PrimitiveError(ErrorKind.CALL_STACK_OVERFLOW, None, None)
+        context.frames_left -= room
+        try:
+            linked = program.linked(function.module, function.name, tuple(type_arguments))
+            result = linked(context, room, *_spread(function, arguments))
+        except (NameError, RecursionError) as error:
+            # The bytecode verifier refuses locals without a value and types nested hundreds deep.
+            raise InvalidCode(f"{function.name} cannot be executed: {error}") from error
+        except OutOfGas:
+            raise  # with the functions that were running
+        except MoveFailure:
+            context.meter.settle()  # what was out of gas before it failed is out of gas
+            raise
+        finally:
+            context.frames_left += room
+        context.meter.settle()
+        return _collect(function, result)
+
+    def _program(self, package: Address) -> Program:
+        found = self._programs.get(package)
+        if found is None:
+            program = Program(self.types.load(package), self.types, self._translations)
+            found = self._programs[package] = program
+        return found
+
+    def _forget(self, package: Address) -> None:
+        """Drop what calls a package that is taken back."""
+        self._translations.forget(package)
+        for root, program in list(self._programs.items()):
+            if package in program.linkage.values():
+                del self._programs[root]
+
+    def source(self, function: Function) -> str:
+        """The Python code that a function is translated to. Raises `LinkError`."""
+        package = self.types.load(function.package)
+        return self._translations.get(package, function).source
+
+
+def _spread(function: Function, arguments: Sequence[Value]) -> Iterator[Any]:
+    """The arguments as translated code takes them: of a reference container and key."""
+    for type_, argument in zip(function.parameters, arguments, strict=True):
+        if isinstance(type_, ReferenceType):
+            yield argument.container
+            yield argument.key
+        else:
+            yield argument
+
+
+def _collect(function: Function, result: Any) -> list[Value]:
+    """The results of translated code as a list, references as objects."""
+    types = function.returns
+    if len(types) == 1 and not isinstance(types[0], ReferenceType):
+        return [result]
+    parts = iter(result or ())
+    return [
+        Reference(next(parts), next(parts)) if isinstance(type_, ReferenceType) else next(parts)
+        for type_ in types
+    ]

@@ -1,0 +1,78 @@
+"""A machine whose calls are watched."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from nexus_tools.sui.localnet.vm.definitions import Function, ReferenceType, Type, substitute
+from nexus_tools.sui.localnet.vm.machine import Machine
+from nexus_tools.sui.localnet.vm.program import Program, TypeArguments
+from nexus_tools.sui.localnet.vm.runtime import Context
+from nexus_tools.sui.localnet.vm.values.values import Reference, Value
+from nexus_tools.sui.types.address import Address
+
+
+class LinkedFunction(Struct, frozen=True):
+    """A function with type arguments; `parameters` and `returns` are its types with them."""
+
+    function: Function
+    type_arguments: TypeArguments
+    parameters: tuple[Type, ...]
+    returns: tuple[Type, ...]
+
+
+class CallObserver(Protocol):
+    """Hears of every call, natives included; what it is given belongs to the running code."""
+
+    def enter(self, callee: LinkedFunction, context: Context, arguments: list[Value]) -> None:
+        """A function is called."""
+
+    def leave(self, context: Context, results: list[Value]) -> None:
+        """The function that was entered last returns."""
+
+    def fail(self, context: Context, failure: BaseException) -> None:
+        """The function that was entered last ends with this, and so do those around it."""
+
+
+class ObservedMachine(Machine):
+    """Tells `observer` of the calls of all functions that are linked while it is set."""
+
+    observer: CallObserver | None = None
+
+    def _program(self, package: Address) -> Program:
+        program = super()._program(package)
+        program.wrapper = self._observed
+        return program
+
+    def _observed(
+        self, linked: Callable[..., Any], function: Function, type_arguments: TypeArguments
+    ) -> Callable[..., Any]:
+        observer = self.observer
+        if observer is None:
+            return linked
+        parameters = tuple([substitute(type_, type_arguments) for type_ in function.parameters])
+        returns = tuple([substitute(type_, type_arguments) for type_ in function.returns])
+        callee = LinkedFunction(function, type_arguments, parameters, returns)
+        is_value = len(returns) == 1 and not isinstance(returns[0], ReferenceType)
+
+        def observed(context: Context, room: int, *parts: Any) -> Any:
+            observer.enter(callee, context, _values(parameters, parts))
+            try:
+                result = linked(context, room, *parts)
+            except BaseException as failure:
+                observer.fail(context, failure)
+                raise
+            observer.leave(context, _values(returns, (result,) if is_value else result or ()))
+            return result
+
+        return observed
+
+
+def _values(types: Sequence[Type], parts: Iterable[Any]) -> list[Value]:
+    """What translated code passes, references as objects."""
+    rest = iter(parts)
+    return [
+        Reference(next(rest), next(rest)) if isinstance(type_, ReferenceType) else next(rest)
+        for type_ in types
+    ]

@@ -1,0 +1,26 @@
+"""From Move bytecode to Python code."""
+
+from nexus_tools.sui.localnet.vm.translator.frame import (
+    Callee,
+    Constant,
+    CopyOf,
+    Made,
+    NewVector,
+    SizeOf,
+    Symbol,
+)
+from nexus_tools.sui.localnet.vm.translator.native import translate_native
+from nexus_tools.sui.localnet.vm.translator.translation import Translation, translate
+
+__all__ = [
+    "Callee",
+    "Constant",
+    "CopyOf",
+    "Made",
+    "NewVector",
+    "SizeOf",
+    "Symbol",
+    "Translation",
+    "translate",
+    "translate_native",
+]

@@ -1,0 +1,125 @@
+"""Structured Python statements, and how they are written as text."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from nexus_tools.sui.localnet.vm.metering import Work
+
+INDENT = "    "
+
+
+class Line(Struct, frozen=True):
+    """A statement of one line, after which the next one is executed.
+
+    `call` is the offset of the instruction, if it calls a Move function. `note` is written as a
+    comment where people read the source.
+    """
+
+    text: str
+    call: int | None = None
+    note: object = None
+
+
+class Exit(Struct, frozen=True):
+    """A statement after which the next one is not executed: return, raise, continue, break."""
+
+    text: str
+    note: object = None
+
+
+class If(Struct, frozen=True):
+    """A condition with one or two branches."""
+
+    condition: str
+    then: "Statements"
+    otherwise: "Statements" = ()
+
+
+class Loop(Struct, frozen=True):
+    """`while True`; `is_left` says whether a `break` leads to the statement after it."""
+
+    body: "Statements"
+    is_left: bool
+
+
+Statement = Line | Exit | If | Loop
+Statements = Sequence[Statement]
+
+
+class BlockBody(Struct, frozen=True):
+    """A translated block: what it does, its lines, and on what it depends where it leads.
+
+    That is a condition, or the tag that VARIANT_SWITCH looks at, or nothing.
+    """
+
+    work: Work
+    lines: list[Statement]
+    condition: str | None = None
+    tag: str | None = None
+
+
+def falls_through(statements: Statements) -> bool:
+    """Whether execution goes on after the last of them."""
+    if not statements:
+        return True
+    last = statements[-1]
+    if isinstance(last, If):
+        return falls_through(last.then) or falls_through(last.otherwise)
+    if isinstance(last, Loop):
+        return last.is_left
+    return isinstance(last, Line)
+
+
+def branch(condition: str, then: Statements, otherwise: Statements) -> list[Statement]:
+    """An `if` with as little nesting as its branches allow."""
+    if not falls_through(then):
+        return [If(condition, then), *otherwise]
+    if not falls_through(otherwise):
+        return [If(f"not {condition}", otherwise), *then]
+    if then:
+        return [If(condition, then, otherwise)]
+    return [If(f"not {condition}", otherwise)] if otherwise else []
+
+
+class SourceLine(NamedTuple):
+    """A line of Python, the offset of what it calls, and what stands in its comment."""
+
+    text: str
+    call: int | None = None
+    note: object = None
+
+    def __str__(self) -> str:
+        return self.text if self.note is None else f"{self.text}  # {self.note}"
+
+
+def render(statements: Statements, depth: int = 0) -> Iterator[SourceLine]:
+    """The lines of the statements, indented."""
+    margin = INDENT * depth
+    if not statements:
+        yield SourceLine(f"{margin}pass")
+    for statement in statements:
+        if isinstance(statement, Line):
+            yield SourceLine(margin + statement.text, statement.call, statement.note)
+        elif isinstance(statement, Exit):
+            yield SourceLine(margin + statement.text, None, statement.note)
+        elif isinstance(statement, If):
+            yield from _render_if(statement, depth, "if")
+        else:
+            yield SourceLine(f"{margin}while True:")
+            yield from render(statement.body, depth + 1)
+
+
+def _render_if(statement: If, depth: int, keyword: str) -> Iterator[SourceLine]:
+    margin = INDENT * depth
+    yield SourceLine(f"{margin}{keyword} {statement.condition}:")
+    yield from render(statement.then, depth + 1)
+    if not statement.otherwise:
+        return
+    alternative = statement.otherwise[0]
+    if len(statement.otherwise) == 1 and isinstance(alternative, If):
+        yield from _render_if(alternative, depth, "elif")
+    else:
+        yield SourceLine(f"{margin}else:")
+        yield from render(statement.otherwise, depth + 1)

@@ -1,0 +1,93 @@
+"""How deeply values of a type are nested.
+
+A value is at most 128 deep. The depth of a datatype is a formula of the depths of its type
+arguments, so that it is worked out once per definition, and a datatype that contains itself is
+noticed. Of `struct Pair<A, B> { a: A, b: vector<B> }` it is the greatest of 2, A + 1 and B + 2: a
+`Pair<u8, u8>` is 3 deep, a `Pair<u8, Pair<u8, u8>>` 5.
+
+Source: `DepthFormula` in `move-vm-types/src/loaded_data/runtime_types.rs`.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct, field
+
+from nexus_tools.sui.localnet.vm.definitions import Datatype, ReferenceType, Type, TypeParameter
+from nexus_tools.sui.localnet.vm.errors import ErrorKind, InvalidCode, PrimitiveError
+from nexus_tools.sui.localnet.vm.metering import VALUE_DEPTH_MAX
+from nexus_tools.sui.types.type_tag import StructTag, TypeTag, VectorTag
+
+
+class DepthFormula(Struct, frozen=True):
+    """The greater of `constant` and, for each type parameter, its depth plus an offset."""
+
+    constant: int = 0
+    offsets: dict[int, int] = field(default_factory=dict)
+
+    def deeper(self, levels: int) -> "DepthFormula":
+        """The formula of a value that has this one some levels inside it."""
+        offsets = {index: offset + levels for index, offset in self.offsets.items()}
+        return DepthFormula(self.constant + levels, offsets)
+
+
+class ValueDepth:
+    """Depths of types, worked out once; `datatype` gives the definition of a struct or an enum."""
+
+    def __init__(self, datatype: Callable[[StructTag], Datatype]) -> None:
+        self._datatype = datatype
+        self._formulas: dict[StructTag, DepthFormula | None] = {}
+        self._nesting = 0
+
+    def forget(self) -> None:
+        """Drop everything that was worked out."""
+        self._formulas.clear()
+
+    def of(self, type_: TypeTag) -> int:
+        """The depth of values of a type; 1 for an integer.
+
+        Raises `InvalidCode`, or `PrimitiveError` if datatypes are nested too deep to work it out.
+        """
+        return self._formula(type_).constant
+
+    def _formula(self, type_: Type) -> DepthFormula:
+        if isinstance(type_, TypeParameter):
+            return DepthFormula(0, {type_.index: 0})
+        if isinstance(type_, VectorTag):
+            return self._formula(type_.element).deeper(1)
+        if isinstance(type_, ReferenceType):
+            return self._formula(type_.target).deeper(1)
+        if not isinstance(type_, StructTag):
+            return DepthFormula(1)
+        formula = self._datatype_formula(type_)
+        arguments = [self._formula(param) for param in type_.type_params]
+        parts = [arguments[i].deeper(offset) for i, offset in formula.offsets.items()]
+        return _greatest([DepthFormula(formula.constant), *parts])
+
+    def _datatype_formula(self, type_: StructTag) -> DepthFormula:
+        definition = self._datatype(type_)
+        if definition.tag in self._formulas:
+            known = self._formulas[definition.tag]
+            if known is None:
+                raise InvalidCode(f"{definition.tag} contains itself")
+            return known
+        if self._nesting == VALUE_DEPTH_MAX:
+            raise PrimitiveError(ErrorKind.VM_MAX_VALUE_DEPTH_REACHED, None, None)
+        self._formulas[definition.tag] = None  # being worked out: who comes back here is in itself
+        self._nesting += 1
+        try:
+            fields = [self._formula(field_type) for field_type in definition.field_types()]
+        except BaseException:
+            del self._formulas[definition.tag]
+            raise
+        finally:
+            self._nesting -= 1
+        formula = self._formulas[definition.tag] = _greatest(fields).deeper(1)
+        return formula
+
+
+def _greatest(formulas: list[DepthFormula]) -> DepthFormula:
+    offsets: dict[int, int] = {}
+    for formula in formulas:
+        for index, offset in formula.offsets.items():
+            offsets[index] = max(offset, offsets.get(index, 0))
+    return DepthFormula(max([formula.constant for formula in formulas], default=0), offsets)

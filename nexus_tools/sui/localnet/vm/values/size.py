@@ -1,0 +1,167 @@
+"""How many bytes a value counts on the operand stack, and copies that are charged by that.
+
+Not what it takes in memory or BCS: 8 for an integer of up to 64 bits and for a boolean, 2 for each
+struct, enum value and vector; vectors of integers, booleans and addresses are packed. A struct of
+a u8 and a vector of three u64 counts 2 + 8 + (2 + 3 * 8) = 36. Source: `abstract_memory_size` in
+`move-vm-types/src/views.rs`, with `fine_grained_value_size`.
+"""
+
+from collections.abc import Callable, Sequence
+
+from nexus_tools.sui.localnet.vm.definitions import Datatype, ReferenceType, Type, substitute
+from nexus_tools.sui.localnet.vm.metering import LARGE, Meter, Work
+from nexus_tools.sui.localnet.vm.values.values import Value, copy_value
+from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
+
+REFERENCE_BYTES = 8
+CONTAINER_BYTES = 2
+
+Sizer = Callable[[Value], int]
+
+_SCALAR_BYTES = 8
+_WIDE_SCALAR_BYTES = {
+    Primitive.U128: 16,
+    Primitive.U256: 32,
+    Primitive.ADDRESS: 32,
+    Primitive.SIGNER: 32,
+}
+_ELEMENT_BYTES: dict[Type, int] = {
+    Primitive.BOOL: 1,
+    Primitive.U8: 1,
+    Primitive.U16: 2,
+    Primitive.U32: 4,
+    Primitive.U64: 8,
+    Primitive.U128: 16,
+    Primitive.U256: 32,
+    Primitive.ADDRESS: 32,
+}
+
+
+def scalar_bytes(type_: Primitive) -> int:
+    """The size of an integer, a boolean or an address."""
+    return _WIDE_SCALAR_BYTES.get(type_, _SCALAR_BYTES)
+
+
+def element_bytes(type_: Type) -> int | None:
+    """The size of each element of a packed vector, or None if such vectors are not packed."""
+    return _ELEMENT_BYTES.get(type_)
+
+
+class ValueSize:
+    """What measures the values of each type; `datatype` gives the definition of a datatype."""
+
+    def __init__(self, datatype: Callable[[StructTag], Datatype]) -> None:
+        self._datatype = datatype
+        self._sizers: dict[Type, int | Sizer] = {}
+
+    def forget(self) -> None:
+        """Drop everything that was worked out."""
+        self._sizers.clear()
+
+    def fixed(self, type_: Type) -> int | None:
+        """The size of every value of the type, if all have the same."""
+        sizer = self._of(type_)
+        return sizer if isinstance(sizer, int) else None
+
+    def size(self, type_: Type, value: Value) -> int:
+        """The size of a value of the type."""
+        sizer = self._of(type_)
+        return sizer if isinstance(sizer, int) else sizer(value)
+
+    def sizer(self, type_: Type) -> Sizer:
+        """A function that gives the size of a value of the type."""
+        return _function(self._of(type_))
+
+    def _of(self, type_: Type) -> int | Sizer:
+        found = self._sizers.get(type_)
+        if found is None:
+            # A type that contains itself is refused elsewhere: here it must only come to an end.
+            self._sizers[type_] = CONTAINER_BYTES
+            found = self._sizers[type_] = self._make(type_)
+        return found
+
+    def _make(self, type_: Type) -> int | Sizer:
+        if isinstance(type_, Primitive):
+            return scalar_bytes(type_)
+        if isinstance(type_, ReferenceType):
+            return REFERENCE_BYTES
+        if isinstance(type_, VectorTag):
+            return self._vector(type_.element)
+        assert isinstance(type_, StructTag)
+        definition = self._datatype(type_)
+        if definition.variants is None:
+            return _fields(self._fields_of(definition.field_types(), type_))
+        variants = [
+            _function(_fields(self._fields_of([field for _, field in fields], type_)))
+            for _, fields in definition.variants
+        ]
+        return lambda value: variants[value.tag](value.fields)
+
+    def _fields_of(self, types: Sequence[Type], tag: StructTag) -> list[int | Sizer]:
+        return [self._of(substitute(type_, tag.type_params)) for type_ in types]
+
+    def _vector(self, element: Type) -> Sizer:
+        each = element_bytes(element) or self._of(element)
+        if isinstance(each, int):
+            return lambda value: CONTAINER_BYTES + each * len(value)
+        return lambda value: CONTAINER_BYTES + sum(map(each, value))
+
+
+def _fields(sizers: list[int | Sizer]) -> int | Sizer:
+    """The size of a list of fields: of those with a fixed size once, of the others each time."""
+    known = CONTAINER_BYTES + sum([sizer for sizer in sizers if isinstance(sizer, int)])
+    others = [(index, sizer) for index, sizer in enumerate(sizers) if not isinstance(sizer, int)]
+    if not others:
+        return known
+    if len(others) == 1:
+        [(only, sizer)] = others
+        return lambda value: known + sizer(value[only])
+    return lambda value: known + sum([sizer(value[index]) for index, sizer in others])
+
+
+def _function(sizer: int | Sizer) -> Sizer:
+    return (lambda _: sizer) if isinstance(sizer, int) else sizer
+
+
+Copier = Callable[[Meter, Value], Value]
+
+
+def copier(sizes: ValueSize, type_: Type) -> Copier:
+    """What charges for a copy of a value of the type, and makes it."""
+    each = element_bytes(type_.element) if isinstance(type_, VectorTag) else None
+    if each is not None:
+        return _copier_of_packed(each)
+    size = sizes.fixed(type_)
+    if size is None or size >= LARGE:
+        return _copier_of_any(sizes, type_)
+    return _copier_of_fixed(size, is_shared=isinstance(type_, Primitive))
+
+
+def _copier_of_packed(each: int) -> Copier:
+    def copy(meter: Meter, value: Value) -> Value:
+        meter.charge_bytes(CONTAINER_BYTES + len(value) * each)
+        return value[:]
+
+    return copy
+
+
+def _copier_of_fixed(size: int, *, is_shared: bool) -> Copier:
+    taken = Work(size=size).left
+
+    def copy(meter: Meter, value: Value) -> Value:
+        meter.left -= taken
+        if meter.left < 0.0:
+            meter.settle()
+        return value if is_shared else copy_value(value)
+
+    return copy
+
+
+def _copier_of_any(sizes: ValueSize, type_: Type) -> Copier:
+    size = sizes.sizer(type_)
+
+    def copy(meter: Meter, value: Value) -> Value:
+        meter.charge_bytes(size(value))
+        return copy_value(value)
+
+    return copy

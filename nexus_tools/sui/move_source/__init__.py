@@ -1,0 +1,36 @@
+"""Move sources -> what they declare: names, comments and places that no bytecode has."""
+
+from nexus_tools.sui.move_source.declarations import (
+    Attribute,
+    SourceConstant,
+    SourceEnum,
+    SourceField,
+    SourceFunction,
+    SourceImport,
+    SourceModule,
+    SourceParameter,
+    SourceStruct,
+    SourceVariant,
+    is_unpublished,
+)
+from nexus_tools.sui.move_source.reader import read_modules
+from nexus_tools.sui.move_source.tokens import Token, closing, line_of, tokens_of
+
+__all__ = [
+    "Attribute",
+    "SourceConstant",
+    "SourceEnum",
+    "SourceField",
+    "SourceFunction",
+    "SourceImport",
+    "SourceModule",
+    "SourceParameter",
+    "SourceStruct",
+    "SourceVariant",
+    "Token",
+    "closing",
+    "is_unpublished",
+    "line_of",
+    "read_modules",
+    "tokens_of",
+]

@@ -1,0 +1,233 @@
+"""Building programmable transactions: inputs and commands, without reading the network."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from nexus_tools.sui.bcs import Codec, byte_vector, u64
+from nexus_tools.sui.errors import ValidationError
+from nexus_tools.sui.types.address import ADDRESS, CLOCK, MOVE_STDLIB, SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.address_balance import FundsWithdrawal
+from nexus_tools.sui.types.clock import clock_input
+from nexus_tools.sui.types.transaction import (
+    Argument,
+    Command,
+    GasCoin,
+    Input,
+    InputArgument,
+    MakeMoveVec,
+    MergeCoins,
+    MoveCall,
+    NestedResult,
+    ObjectArgument,
+    OwnedObject,
+    ProgrammableTransaction,
+    Publish,
+    Pure,
+    ReceivingObject,
+    Result,
+    SharedObject,
+    SplitCoins,
+    TransferObjects,
+    Upgrade,
+)
+from nexus_tools.sui.types.type_tag import Primitive, TypeTag
+
+MAX_PURE_BYTES = 16 * 1024
+"""The largest pure input: `max_pure_argument_size` of the protocol configuration."""
+
+MAX_CHUNK_BYTES = MAX_PURE_BYTES - 3
+"""The longest `vector<u8>` in one pure input: behind a length of three bytes."""
+
+
+class UnresolvedObject(Struct, frozen=True):
+    """An object by its id; who knows its owner and version turns it into an `ObjectArgument`."""
+
+    object_id: Address
+    mutable: bool
+
+
+class TransactionBuilder:
+    """Collects inputs and commands; each command gives the argument that stands for its result.
+
+    An object is named once among the inputs, however often it is used; used mutably once, it is
+    mutable.
+    """
+
+    gas = GasCoin()
+
+    def __init__(self) -> None:
+        self._inputs: list[Input | UnresolvedObject] = []
+        self._objects: dict[Address, int] = {}
+        self._commands: list[Command] = []
+
+    # --- Inputs
+
+    def pure(self, codec: Codec[Any], value: Any) -> InputArgument:
+        """A value of a type that is no object."""
+        encoded = codec.encode(value)
+        if len(encoded) > MAX_PURE_BYTES:
+            raise ValidationError(
+                "pure_input_too_large",
+                f"a pure input has at most {MAX_PURE_BYTES} bytes, this one has {len(encoded)}",
+            )
+        return self._append(Pure(encoded))
+
+    def u64(self, value: int) -> InputArgument:
+        """A `u64`."""
+        return self.pure(u64, value)
+
+    def address(self, value: Address) -> InputArgument:
+        """An `address`."""
+        return self.pure(ADDRESS, value)
+
+    def byte_vector(self, value: bytes) -> Argument:
+        """A `vector<u8>` of any length: beyond one pure input it is joined from chunks.
+
+        Joining is a Move loop over the bytes, and costs about a million instructions for 48 KiB.
+        """
+        if len(value) <= MAX_CHUNK_BYTES:
+            return self.pure(byte_vector, value)
+        joined = self.pure(byte_vector, value[:MAX_CHUNK_BYTES])
+        for start in range(MAX_CHUNK_BYTES, len(value), MAX_CHUNK_BYTES):
+            chunk = self.pure(byte_vector, value[start : start + MAX_CHUNK_BYTES])
+            self.move_call(
+                MOVE_STDLIB, "vector", "append", [joined, chunk], type_arguments=(Primitive.U8,)
+            )
+        return joined
+
+    def withdrawal(self, amount: int, coin_type: TypeTag) -> InputArgument:
+        """The right to take up to `amount` from the sender's address balance.
+
+        `0x2::coin::redeem_funds` and `0x2::balance::redeem_funds` make money of it.
+        """
+        return self._append(FundsWithdrawal(amount, coin_type, 0))
+
+    def object(self, object_id: Address, *, mutable: bool = True) -> InputArgument:
+        """An object by its id; `mutable` counts if it is shared. By value means mutable."""
+        if object_id == CLOCK:
+            return self.resolved(clock_input(mutable=False))
+        place = self._objects.get(object_id)
+        if place is None:
+            argument = self._append(UnresolvedObject(object_id, mutable))
+            self._objects[object_id] = argument.index
+            return argument
+        self._make_mutable(place, mutable=mutable)
+        return InputArgument(place)
+
+    def resolved(self, argument: ObjectArgument) -> InputArgument:
+        """An object whose owner and version are known."""
+        object_id = _object_id(argument)
+        place = self._objects.get(object_id)
+        if place is None:
+            self._objects[object_id] = len(self._inputs)
+            return self._append(argument)
+        self._make_mutable(place, mutable=isinstance(argument, SharedObject) and argument.mutable)
+        return InputArgument(place)
+
+    def _append(self, value: Input | UnresolvedObject) -> InputArgument:
+        self._inputs.append(value)
+        return InputArgument(len(self._inputs) - 1)
+
+    def _make_mutable(self, place: int, *, mutable: bool) -> None:
+        known = self._inputs[place]
+        if mutable and isinstance(known, UnresolvedObject):
+            self._inputs[place] = UnresolvedObject(known.object_id, mutable=True)
+        elif mutable and isinstance(known, SharedObject):
+            self._inputs[place] = SharedObject(known.object_id, known.initial_version, mutable=True)
+
+    # --- Commands
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """The commands so far."""
+        return tuple(self._commands)
+
+    def command(self, command: Command) -> Result:
+        """Append a command."""
+        self._commands.append(command)
+        return Result(len(self._commands) - 1)
+
+    def move_call(
+        self,
+        package: Address,
+        module: str,
+        function: str,
+        arguments: Sequence[Argument] = (),
+        type_arguments: Sequence[TypeTag] = (),
+    ) -> Result:
+        """Call a function."""
+        return self.command(
+            MoveCall(package, module, function, tuple(type_arguments), tuple(arguments))
+        )
+
+    def split_coins(self, coin: Argument, amounts: Sequence[int]) -> tuple[NestedResult, ...]:
+        """Take coins of these amounts (MIST, for SUI) from a coin; a new coin for each amount."""
+        result = self.command(SplitCoins(coin, tuple(self.u64(amount) for amount in amounts)))
+        return tuple(result[place] for place in range(len(amounts)))
+
+    def merge_coins(self, destination: Argument, sources: Sequence[Argument]) -> None:
+        """Put coins into a coin."""
+        self.command(MergeCoins(destination, tuple(sources)))
+
+    def transfer_objects(self, objects: Sequence[Argument], recipient: Address) -> None:
+        """Send objects to an address."""
+        self.command(TransferObjects(tuple(objects), self.address(recipient)))
+
+    def deposit(self, coin: Argument, recipient: Address, coin_type: TypeTag) -> None:
+        """Put a coin into the address balance of an address."""
+        arguments = [coin, self.address(recipient)]
+        self.move_call(SUI_FRAMEWORK, "coin", "send_funds", arguments, (coin_type,))
+
+    def make_move_vec(self, elements: Sequence[Argument], element_type: TypeTag | None) -> Result:
+        """Make a vector."""
+        return self.command(MakeMoveVec(element_type, tuple(elements)))
+
+    def publish(self, modules: Sequence[bytes], dependencies: Sequence[Address]) -> Result:
+        """Publish a package; the result is its `UpgradeCap`."""
+        return self.command(Publish(tuple(modules), tuple(dependencies)))
+
+    def upgrade(
+        self,
+        modules: Sequence[bytes],
+        dependencies: Sequence[Address],
+        package: Address,
+        ticket: Argument,
+    ) -> Result:
+        """Publish the next version of a package; the result is an `UpgradeReceipt`."""
+        return self.command(Upgrade(tuple(modules), tuple(dependencies), package, ticket))
+
+    # --- The whole
+
+    @property
+    def objects(self) -> frozenset[Address]:
+        """The ids of the objects among the inputs."""
+        return frozenset(self._objects)
+
+    def unresolved(self) -> tuple[UnresolvedObject, ...]:
+        """The objects of which only the id is known."""
+        return tuple(value for value in self._inputs if isinstance(value, UnresolvedObject))
+
+    def finish(
+        self, objects: Mapping[Address, ObjectArgument] | None = None
+    ) -> ProgrammableTransaction:
+        """The transaction, with `objects` in place of the ids. Raises `object_unresolved`."""
+        known = objects or {}
+        inputs: list[Input] = []
+        for value in self._inputs:
+            if not isinstance(value, UnresolvedObject):
+                inputs.append(value)
+            elif value.object_id in known:
+                inputs.append(known[value.object_id])
+            else:
+                raise ValidationError(
+                    "object_unresolved", f"owner and version of {value.object_id} are not known"
+                )
+        return ProgrammableTransaction(tuple(inputs), tuple(self._commands))
+
+
+def _object_id(argument: ObjectArgument) -> Address:
+    if isinstance(argument, OwnedObject | ReceivingObject):
+        return argument.reference.object_id
+    return argument.object_id

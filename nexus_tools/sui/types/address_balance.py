@@ -1,0 +1,175 @@
+"""Address balances: money that belongs to an address without being in a coin.
+
+Each is a dynamic field of the accumulator root 0xacc: an owner and a type of funds give its id.
+A transaction takes money out by a *withdrawal*, which is an input of its commands, or by a *coin
+reservation*, which stands among the coins that pay for it. Source:
+`sui-types/src/{accumulator_root,accumulator_event,funds_accumulator,coin_reservation}.rs`, and
+`FundsWithdrawalArg` in `transaction.rs`.
+"""
+
+from typing import TypeVar
+
+from msgspec import Struct
+
+from nexus_tools.sui.bcs import BcsError, Codec, struct, u8, u64
+from nexus_tools.sui.types.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
+from nexus_tools.sui.types.digest import Digest, dynamic_field_id
+from nexus_tools.sui.types.object import MoveObject, Object, ObjectOwner, ObjectReference
+from nexus_tools.sui.types.type_tag import (
+    ACCUMULATOR_VALUE,
+    TYPE_TAG,
+    StructTag,
+    TypeTag,
+    accumulator_key_tag,
+    balance_tag,
+)
+
+T = TypeVar("T")
+
+_ACCUMULATOR = "accumulator"
+_OF_THE_ROOT = ObjectOwner(ACCUMULATOR_ROOT)
+# `Field { id: UID, name: Key { address }, value: U128 { value: u128 } }`
+_OWNER, _AMOUNT = slice(32, 64), slice(64, 80)
+
+# --- Balances
+
+
+class AddressBalance(Struct, frozen=True):
+    """What an address has of one type of coin, in the coin's smallest unit: MIST for SUI."""
+
+    owner: Address
+    coin_type: TypeTag
+    amount: int
+
+
+def coin_type_of(funds: TypeTag) -> TypeTag | None:
+    """`T` of `0x2::balance::Balance<T>`; None for another type of funds."""
+    if not isinstance(funds, StructTag) or len(funds.type_params) != 1:
+        return None
+    (coin_type,) = funds.type_params
+    return coin_type if funds == balance_tag(coin_type) else None
+
+
+def accumulator_id(owner: Address, funds: TypeTag) -> Address:
+    """The id of the field that holds an owner's funds, whether or not it exists."""
+    key_type = accumulator_key_tag(funds)
+    return dynamic_field_id(ACCUMULATOR_ROOT, TYPE_TAG.encode(key_type), owner)
+
+
+def address_balance(value: Object) -> AddressBalance | None:
+    """The address balance that an object is; None if it is something else."""
+    if value.owner != _OF_THE_ROOT or not isinstance(value.data, MoveObject):
+        return None
+    key_type, value_type = value.data.type.type_params
+    if value_type != ACCUMULATOR_VALUE or not isinstance(key_type, StructTag):
+        return None
+    coin_type = coin_type_of(key_type.type_params[0])
+    if coin_type is None:
+        return None
+    contents = value.data.contents
+    amount = int.from_bytes(contents[_AMOUNT], "little")
+    return AddressBalance(Address(contents[_OWNER]), coin_type, amount)
+
+
+# --- Withdrawals
+
+
+class FundsWithdrawal(Struct, frozen=True):
+    """Money taken from an address balance: `amount` at most, of one balance type.
+
+    `source` is 0 for the sender's balance and 1 for the sponsor's.
+    """
+
+    amount: int
+    type: TypeTag
+    source: int
+
+
+def withdrawal_tag(coin_type: TypeTag) -> StructTag:
+    """The type of the right to take money from an address balance."""
+    funds = balance_tag(coin_type)
+    return StructTag(SUI_FRAMEWORK, "funds_accumulator", "Withdrawal", (funds,))
+
+
+def _only_variant(codec: Codec[T]) -> Codec[T]:
+    """A value behind the number of the only variant that there is yet: 0."""
+
+    def read(data: bytes, position: int) -> tuple[T, int]:
+        if data[position]:
+            raise BcsError(f"a funds withdrawal has no variant {data[position]}")
+        return codec.read(data, position + 1)
+
+    def write(value: T, out: bytearray) -> None:
+        out.append(0)
+        codec.write(value, out)
+
+    return Codec(read, write)
+
+
+def _read_source(data: bytes, position: int) -> tuple[int, int]:
+    if data[position] > 1:
+        raise BcsError(f"WithdrawFrom has no variant {data[position]}")
+    return data[position], position + 1
+
+
+FUNDS_WITHDRAWAL = struct(
+    FundsWithdrawal, _only_variant(u64), _only_variant(TYPE_TAG), Codec(_read_source, u8.write)
+)
+
+# --- Coin reservations
+
+# A reference to a coin that does not exist has the form of one to a coin that does: id, version,
+# digest. The id is that of the balance, masked (xor) with the chain's, so that a reservation is
+# good for one chain. The 32 bytes of the digest hold the rest. 5 SUI of epoch 7 are
+#
+#     00f2052a01000000  07000000  acacacacacacacacacacacacacacacacacacacac
+#     amount (u64)      epoch     what no hash is ever going to end with
+_MAGIC = b"\xac" * 20
+_AMOUNT_OF, _EPOCH, _MARK = slice(0, 8), slice(8, 12), slice(12, 32)
+_NO_VERSION = 0
+
+
+class CoinReservation(Struct, frozen=True):
+    """`amount` of the balance with the id `accumulator`, valid in an epoch and in the next.
+
+    Clients put them among the coins of the gas, so that the gas coin has the money of the address
+    balance too.
+    """
+
+    accumulator: Address
+    amount: int
+    epoch: int
+
+    @classmethod
+    def of(cls, owner: Address, coin_type: TypeTag, amount: int, epoch: int) -> "CoinReservation":
+        """A reservation of an owner's balance."""
+        return cls(accumulator_id(owner, balance_tag(coin_type)), amount, epoch)
+
+    @classmethod
+    def parse(cls, reference: ObjectReference, chain: Digest) -> "CoinReservation":
+        """The reservation that a reference stands for, on the chain with this id."""
+        accumulator = _masked(reference.object_id, chain)
+        return cls(accumulator, reserved_amount(reference), _number(reference.digest[_EPOCH]))
+
+    def reference(self, chain: Digest) -> ObjectReference:
+        """The reference that stands for the reservation."""
+        digest = self.amount.to_bytes(8, "little") + self.epoch.to_bytes(4, "little") + _MAGIC
+        return ObjectReference(_masked(self.accumulator, chain), _NO_VERSION, Digest(digest))
+
+
+def is_coin_reservation(reference: ObjectReference) -> bool:
+    """Whether a reference is one to a coin that does not exist."""
+    return reference.digest.endswith(_MAGIC)
+
+
+def reserved_amount(reference: ObjectReference) -> int:
+    """How much is reserved, whatever the chain."""
+    return _number(reference.digest[_AMOUNT_OF])
+
+
+def _masked(object_id: Address, chain: Digest) -> Address:
+    return Address(bytes(one ^ other for one, other in zip(object_id, chain, strict=True)))
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(data, "little")

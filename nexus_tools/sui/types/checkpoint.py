@@ -1,0 +1,155 @@
+"""Checkpoints: the chain of sets of executed transactions.
+
+Source: `sui-types/src/messages_checkpoint.rs`.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from nexus_tools.sui.bcs import (
+    Codec,
+    byte_vector,
+    choice,
+    option,
+    record,
+    struct,
+    u64,
+    vector,
+    wrapper,
+)
+from nexus_tools.sui.types.digest import (
+    DIGEST,
+    Digest,
+    checkpoint_contents_digest,
+    checkpoint_digest,
+)
+from nexus_tools.sui.types.effects import GAS_COST_SUMMARY, GasCostSummary
+
+
+class LiveObjectSet(Struct, frozen=True):
+    """A commitment to all objects at the end of an epoch."""
+
+    digest: Digest
+
+
+class CheckpointArtifacts(Struct, frozen=True):
+    """A commitment to what the checkpoint did."""
+
+    digest: Digest
+
+
+Commitment = LiveObjectSet | CheckpointArtifacts
+_COMMITMENTS: Codec[tuple[Commitment, ...]] = vector(
+    choice(
+        "CheckpointCommitment",
+        wrapper(LiveObjectSet, DIGEST),
+        wrapper(CheckpointArtifacts, DIGEST),
+    )
+)
+
+
+class EndOfEpochData(Struct, frozen=True):
+    """What the last checkpoint of an epoch says of the next: public keys and stakes, version."""
+
+    next_epoch_committee: tuple[tuple[bytes, int], ...]
+    next_epoch_protocol_version: int
+    epoch_commitments: tuple[Commitment, ...]
+
+
+class CheckpointSummary(Struct, frozen=True):
+    """The head of a checkpoint; validators sign it, and the next one names its digest."""
+
+    epoch: int
+    sequence_number: int
+    network_total_transactions: int
+    content_digest: Digest
+    previous_digest: Digest | None
+    epoch_rolling_gas_cost_summary: GasCostSummary
+    timestamp_ms: int
+    checkpoint_commitments: tuple[Commitment, ...]
+    end_of_epoch_data: EndOfEpochData | None
+    version_specific_data: bytes
+
+    def encode(self) -> bytes:
+        """The BCS bytes."""
+        return CHECKPOINT_SUMMARY.encode(self)
+
+    def digest(self) -> Digest:
+        """The checkpoint's digest."""
+        return checkpoint_digest(self.encode())
+
+
+class CheckpointContents(Struct, frozen=True):
+    """The transactions of a checkpoint: digests of transactions and effects, and signatures."""
+
+    transactions: tuple[tuple[Digest, Digest], ...]
+    signatures: tuple[tuple[bytes, ...], ...]
+
+    def encode(self) -> bytes:
+        """The BCS bytes."""
+        return CHECKPOINT_CONTENTS.encode(self)
+
+    def digest(self) -> Digest:
+        """The digest of the contents."""
+        return checkpoint_contents_digest(self.encode())
+
+
+class SignedTransactionDigests(Struct, frozen=True):
+    """A transaction of a checkpoint: digests of it and its effects, signatures.
+
+    With each signature comes the version of the signer's aliases, if it was made for an alias.
+    """
+
+    digests: tuple[Digest, Digest]
+    signatures: tuple[tuple[bytes, int | None], ...]
+
+
+class CheckpointContentsV2(Struct, frozen=True):
+    """The contents of a checkpoint of a network where addresses have aliases."""
+
+    transactions: tuple[SignedTransactionDigests, ...]
+
+    def encode(self) -> bytes:
+        """The BCS bytes."""
+        return ANY_CHECKPOINT_CONTENTS.encode(self)
+
+    def digest(self) -> Digest:
+        """The digest of the contents."""
+        return checkpoint_contents_digest(self.encode())
+
+
+CHECKPOINT_SUMMARY: Codec[CheckpointSummary] = struct(
+    CheckpointSummary,
+    u64,
+    u64,
+    u64,
+    DIGEST,
+    option(DIGEST),
+    GAS_COST_SUMMARY,
+    u64,
+    _COMMITMENTS,
+    option(
+        struct(
+            EndOfEpochData,
+            vector(record((byte_vector, u64))),
+            u64,
+            _COMMITMENTS,
+        )
+    ),
+    byte_vector,
+)
+
+_DIGESTS = record((DIGEST, DIGEST))
+_CONTENTS: Codec[Any] = struct(CheckpointContents, vector(_DIGESTS), vector(vector(byte_vector)))
+_CONTENTS_V2: Codec[Any] = struct(
+    CheckpointContentsV2,
+    vector(struct(SignedTransactionDigests, _DIGESTS, vector(record((byte_vector, option(u64)))))),
+)
+CHECKPOINT_CONTENTS: Codec[CheckpointContents] = choice(
+    "CheckpointContents", (CheckpointContents, _CONTENTS)
+)
+ANY_CHECKPOINT_CONTENTS: Codec[CheckpointContents | CheckpointContentsV2] = choice(
+    "CheckpointContents", (CheckpointContents, _CONTENTS), (CheckpointContentsV2, _CONTENTS_V2)
+)
+"""Contents of any network; this one writes the first form."""

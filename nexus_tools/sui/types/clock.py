@@ -1,0 +1,31 @@
+"""The clock, the shared object 0x6: `0x2::clock::Clock { id: UID, timestamp_ms: u64 }`.
+
+So its BCS bytes are its id (32 bytes) and the time (u64, little-endian), 40 in all.
+"""
+
+from nexus_tools.sui.bcs import u64
+from nexus_tools.sui.types.address import ADDRESS_LENGTH, CLOCK, SUI_FRAMEWORK
+from nexus_tools.sui.types.object import MoveObject, Object
+from nexus_tools.sui.types.transaction import SharedObject
+from nexus_tools.sui.types.type_tag import StructTag
+
+CLOCK_TYPE = StructTag(SUI_FRAMEWORK, "clock", "Clock")
+
+SHARED_AT = 1
+"""The version at which each genesis shares the clock: `SUI_CLOCK_OBJECT_SHARED_VERSION`."""
+
+
+def clock_ms(clock: Object) -> int:
+    """The time that the clock shows, in ms since 1970."""
+    assert isinstance(clock.data, MoveObject)
+    return u64.read(clock.data.contents, ADDRESS_LENGTH)[0]
+
+
+def clock_contents(timestamp_ms: int) -> bytes:
+    """The clock as BCS bytes."""
+    return CLOCK + u64.encode(timestamp_ms)
+
+
+def clock_input(*, mutable: bool) -> SharedObject:
+    """The clock as an input of a transaction: nobody has to ask at which version it was shared."""
+    return SharedObject(CLOCK, SHARED_AT, mutable=mutable)

@@ -1,0 +1,48 @@
+"""Coins: `0x2::coin::Coin<T> { id: UID, balance: Balance<T> { value: u64 } }`.
+
+So the BCS bytes of a coin are its id (32 bytes) and its balance (u64, little-endian), 40 in all.
+"""
+
+from nexus_tools.sui.bcs import u64
+from nexus_tools.sui.types.address import ADDRESS_LENGTH, Address
+from nexus_tools.sui.types.object import MoveObject, Object
+from nexus_tools.sui.types.type_tag import COIN, GAS_COIN, StructTag, TypeTag
+
+MAX_BALANCE = 2**64 - 1
+
+_BALANCE = slice(ADDRESS_LENGTH, ADDRESS_LENGTH + 8)
+
+
+def coin_type(tag: TypeTag | None) -> TypeTag | None:
+    """The `T` of `0x2::coin::Coin<T>`; None for another type."""
+    if not isinstance(tag, StructTag) or tag.name != "Coin" or tag.datatype != COIN:
+        return None
+    return tag.type_params[0] if len(tag.type_params) == 1 else None
+
+
+def is_coin(tag: TypeTag | None) -> bool:
+    """Whether values of this type are coins."""
+    return tag is GAS_COIN or coin_type(tag) is not None
+
+
+def is_gas_coin(value: Object) -> bool:
+    """Whether an object is a coin of SUI."""
+    return value.type == GAS_COIN
+
+
+def coin_balance(coin: Object | MoveObject) -> int:
+    """What is in a coin, in its smallest unit: MIST for SUI."""
+    data = coin.data if isinstance(coin, Object) else coin
+    assert isinstance(data, MoveObject)
+    return int.from_bytes(data.contents[_BALANCE], "little")
+
+
+def coin_contents(object_id: Address, balance: int) -> bytes:
+    """A coin as BCS bytes."""
+    return bytes(object_id) + u64.encode(balance)
+
+
+def gas_coin(object_id: Address, balance: int, version: int) -> MoveObject:
+    """A coin of SUI (MIST)."""
+    contents = coin_contents(object_id, balance)
+    return MoveObject(GAS_COIN, has_public_transfer=True, version=version, contents=contents)

@@ -1,0 +1,285 @@
+"""Transactions that the network itself makes: genesis, the clock, the end of an epoch.
+
+The last transaction of an epoch has steps, of which the last changes the epoch. Source:
+`sui-types/src/{transaction,messages_consensus}.rs`.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from nexus_tools.sui.bcs import (
+    BcsError,
+    Codec,
+    byte_vector,
+    choice,
+    option,
+    read_uleb128,
+    record,
+    string,
+    struct,
+    u32,
+    u64,
+    vector,
+    wrapper,
+)
+from nexus_tools.sui.support.uleb128 import write_uleb128
+from nexus_tools.sui.types.address import ADDRESS
+from nexus_tools.sui.types.digest import DIGEST, Digest
+from nexus_tools.sui.types.object import OBJECT_DATA, OWNER, MoveObject, MovePackage, Owner
+from nexus_tools.sui.types.type_tag import TYPE_TAG
+
+
+class ChangeEpoch(Struct, frozen=True):
+    """Begins `epoch`; costs of the one before in MIST, `system_packages` as they are upgraded."""
+
+    epoch: int
+    protocol_version: int
+    storage_charge: int
+    computation_charge: int
+    storage_rebate: int
+    non_refundable_storage_fee: int
+    epoch_start_timestamp_ms: int
+    system_packages: tuple[Any, ...]
+
+
+class GenesisObject(Struct, frozen=True):
+    """An object of the first checkpoint."""
+
+    data: MoveObject | MovePackage
+    owner: Owner
+
+
+class Genesis(Struct, frozen=True):
+    """The transaction that creates the first objects."""
+
+    objects: tuple[GenesisObject, ...]
+
+
+class ConsensusCommitPrologue(Struct, frozen=True):
+    """Sets the clock; version 1."""
+
+    epoch: int
+    round: int
+    commit_timestamp_ms: int
+
+
+class ConsensusCommitPrologueV2(Struct, frozen=True):
+    """Sets the clock; version 2."""
+
+    epoch: int
+    round: int
+    commit_timestamp_ms: int
+    consensus_commit_digest: Digest
+
+
+class CancelledTransactions(Struct, frozen=True):
+    """Versions that were given to the shared objects of cancelled transactions."""
+
+    assignments: tuple[Any, ...]
+
+
+class CancelledTransactionsV2(Struct, frozen=True):
+    """As `CancelledTransactions`, with the start version of each object."""
+
+    assignments: tuple[Any, ...]
+
+
+VersionAssignments = CancelledTransactions | CancelledTransactionsV2
+
+
+class ConsensusCommitPrologueV3(Struct, frozen=True):
+    """Sets the clock; version 3."""
+
+    epoch: int
+    round: int
+    sub_dag_index: int | None
+    commit_timestamp_ms: int
+    consensus_commit_digest: Digest
+    version_assignments: VersionAssignments
+
+
+class ConsensusCommitPrologueV4(Struct, frozen=True):
+    """Sets the clock; version 4."""
+
+    epoch: int
+    round: int
+    sub_dag_index: int | None
+    commit_timestamp_ms: int
+    consensus_commit_digest: Digest
+    version_assignments: VersionAssignments
+    additional_state_digest: Digest
+
+
+class AuthenticatorStateUpdate(Struct, frozen=True):
+    """Publishes keys of OAuth providers."""
+
+    epoch: int
+    round: int
+    new_active_keys: tuple[Any, ...]
+    initial_version: int
+
+
+class RandomnessStateUpdate(Struct, frozen=True):
+    """Publishes random bytes of a consensus round."""
+
+    epoch: int
+    round: int
+    random_bytes: bytes
+    initial_version: int
+
+
+CHANGE_EPOCH = struct(
+    ChangeEpoch,
+    *(u64,) * 7,
+    vector(record((u64, vector(byte_vector), vector(ADDRESS)))),
+)
+
+GENESIS: Codec[Genesis] = struct(
+    Genesis,
+    vector(choice("GenesisObject", (GenesisObject, struct(GenesisObject, OBJECT_DATA, OWNER)))),
+)
+
+_VERSIONS = vector(record((ADDRESS, u64)))
+_VERSIONS_V2 = vector(record((record((ADDRESS, u64)), u64)))
+_ASSIGNMENTS: Codec[VersionAssignments] = choice(
+    "ConsensusDeterminedVersionAssignments",
+    (CancelledTransactions, struct(CancelledTransactions, vector(record((DIGEST, _VERSIONS))))),
+    (
+        CancelledTransactionsV2,
+        struct(CancelledTransactionsV2, vector(record((DIGEST, _VERSIONS_V2)))),
+    ),
+)
+
+CONSENSUS_COMMIT_PROLOGUE = struct(ConsensusCommitPrologue, u64, u64, u64)
+CONSENSUS_COMMIT_PROLOGUE_V2 = struct(ConsensusCommitPrologueV2, u64, u64, u64, DIGEST)
+_V3 = (u64, u64, option(u64), u64, DIGEST, _ASSIGNMENTS)
+CONSENSUS_COMMIT_PROLOGUE_V3 = struct(ConsensusCommitPrologueV3, *_V3)
+CONSENSUS_COMMIT_PROLOGUE_V4 = struct(ConsensusCommitPrologueV4, *_V3, DIGEST)
+
+_KEY_ID = record((string, string))
+_KEY = record((string, string, string, string))
+AUTHENTICATOR_STATE_UPDATE = struct(
+    AuthenticatorStateUpdate, u64, u64, vector(record((_KEY_ID, _KEY, u64))), u64
+)
+RANDOMNESS_STATE_UPDATE = struct(RandomnessStateUpdate, u64, u64, byte_vector, u64)
+
+# --- The end of an epoch
+
+
+class AuthenticatorStateCreate(Struct, frozen=True):
+    """Creates the object 0x7."""
+
+
+class AuthenticatorStateExpire(Struct, frozen=True):
+    """Removes keys of OAuth providers that are older than an epoch."""
+
+    min_epoch: int
+    initial_version: int
+
+
+class RandomnessStateCreate(Struct, frozen=True):
+    """Creates the object 0x8."""
+
+
+class DenyListStateCreate(Struct, frozen=True):
+    """Creates the object 0x403."""
+
+
+class BridgeStateCreate(Struct, frozen=True):
+    """Creates the object 0x9."""
+
+    chain: Digest
+
+
+class BridgeCommitteeInit(Struct, frozen=True):
+    """Chooses the committee of the bridge."""
+
+    bridge_version: int
+
+
+class StoreExecutionTimeObservations(Struct, frozen=True):
+    """Keeps how long commands took.
+
+    Each observation is a command, told by its number and for calls by what was called, and for
+    validators (public keys) a duration in seconds and nanoseconds.
+    """
+
+    observations: tuple[tuple[tuple[Any, ...], tuple[Any, ...]], ...]
+
+
+class AccumulatorRootCreate(Struct, frozen=True):
+    """Creates the object 0xacc."""
+
+
+class CoinRegistryCreate(Struct, frozen=True):
+    """Creates the object 0xc."""
+
+
+class DisplayRegistryCreate(Struct, frozen=True):
+    """Creates the object 0xd."""
+
+
+class AddressAliasStateCreate(Struct, frozen=True):
+    """Creates the object with the aliases of addresses."""
+
+
+class WriteAccumulatorStorageCost(Struct, frozen=True):
+    """Writes down what storing address balances costs, in MIST."""
+
+    storage_cost: int
+
+
+class EndOfEpoch(Struct, frozen=True):
+    """The last transaction of an epoch; the last of its steps is a `ChangeEpoch`."""
+
+    steps: tuple[Any, ...]
+
+
+_CALL_NUMBER, _COMMANDS = 0, 7
+_CALL = record((ADDRESS, string, string, vector(TYPE_TAG)))
+
+
+def _read_command(data: bytes, position: int) -> tuple[tuple[Any, ...], int]:
+    number, position = read_uleb128(data, position)
+    if number >= _COMMANDS:
+        raise BcsError(f"ExecutionTimeObservationKey has no variant {number}")
+    called, position = _CALL.read(data, position) if number == _CALL_NUMBER else ((), position)
+    return (number, *called), position
+
+
+def _write_command(command: tuple[Any, ...], out: bytearray) -> None:
+    number, *called = command
+    write_uleb128(number, out)
+    if number == _CALL_NUMBER:
+        _CALL.write(tuple(called), out)
+
+
+_DURATIONS = vector(record((byte_vector, record((u64, u32)))))
+_OBSERVATIONS = vector(record((Codec(_read_command, _write_command), _DURATIONS)))
+# The observations stand in an enum of versions, of which there is one.
+_STORED_OBSERVATIONS = choice(
+    "StoredExecutionTimeObservations", wrapper(StoreExecutionTimeObservations, _OBSERVATIONS)
+)
+
+END_OF_EPOCH = struct(
+    EndOfEpoch,
+    vector(
+        choice(
+            "EndOfEpochTransactionKind",
+            (ChangeEpoch, CHANGE_EPOCH),
+            (AuthenticatorStateCreate, struct(AuthenticatorStateCreate)),
+            (AuthenticatorStateExpire, struct(AuthenticatorStateExpire, u64, u64)),
+            (RandomnessStateCreate, struct(RandomnessStateCreate)),
+            (DenyListStateCreate, struct(DenyListStateCreate)),
+            wrapper(BridgeStateCreate, DIGEST),
+            wrapper(BridgeCommitteeInit, u64),
+            (StoreExecutionTimeObservations, _STORED_OBSERVATIONS),
+            (AccumulatorRootCreate, struct(AccumulatorRootCreate)),
+            (CoinRegistryCreate, struct(CoinRegistryCreate)),
+            (DisplayRegistryCreate, struct(DisplayRegistryCreate)),
+            (AddressAliasStateCreate, struct(AddressAliasStateCreate)),
+            wrapper(WriteAccumulatorStorageCost, u64),
+        )
+    ),
+)

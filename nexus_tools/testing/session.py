@@ -1,0 +1,87 @@
+"""What a process keeps from test to test: the network, and what was made for it once."""
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nexus_tools.settings.directories import cache_directory
+from nexus_tools.sui.support.units import MIST_PER_SUI
+from nexus_tools.testing.fixtures import LocalnetFixture
+
+if TYPE_CHECKING:
+    from nexus_tools.contracts import Deployment
+    from nexus_tools.sui.client import SuiClient
+    from nexus_tools.sui.keystore import KeyPair
+    from nexus_tools.sui.localnet.compiler import Bundle, MoveBuilder
+    from nexus_tools.sui.localnet.framework import Release
+    from nexus_tools.sui.types.address import Address
+
+WALLET_MIST = 1_000 * MIST_PER_SUI
+"""What each wallet has at first, in two coins; from another node's faucet, what that gives."""
+
+
+class Session:
+    """The network, and what was made for it once: compiled packages, the registry."""
+
+    def __init__(self, localnet: LocalnetFixture, release: "Release | None" = None) -> None:
+        self.localnet = localnet
+        self._release = release
+        # The same keys in each test, so that failures look alike; on a node that others use, new.
+        self._seed = b"" if localnet.is_own else os.urandom(32)
+        self._compiled: dict[tuple[object, ...], tuple[Sequence[bytes], Sequence[bytes]]] = {}
+        self._deployment: Deployment | None = None
+
+    def wallet(self, name: str) -> "tuple[KeyPair, SuiClient]":
+        """A key by its name, with SUI, and a client that signs with it."""
+        from nexus_tools.sui.client import UnboundClient
+        from nexus_tools.sui.keystore import KeyPair
+        from nexus_tools.sui.types.digest import blake2b256
+
+        key = KeyPair.from_bytes(b"\0" + blake2b256(b"pytest wallet", self._seed, name.encode()))
+        self.localnet.fund(key.address, WALLET_MIST // 2, WALLET_MIST // 2)
+        return key, UnboundClient(self.localnet.network, key)
+
+    def compiled(
+        self, folder: Path, bundle: "Bundle | None" = None
+    ) -> tuple[Sequence[bytes], Sequence[bytes]]:
+        """The modules of the package in a folder, and the ids of those that it depends on."""
+        from nexus_tools.sui.localnet.compiler import build_to_publish, read_package, sources_digest
+
+        others = [folder / each.path for each in read_package(folder).dependencies]
+        key = (bundle, *map(sources_digest, [folder, *others]))
+        if key not in self._compiled:
+            built = build_to_publish(self.builder, folder, bundle=bundle)
+            self._compiled[key] = (built.modules, built.dependencies)
+        return self._compiled[key]
+
+    @cached_property
+    def builder(self) -> "MoveBuilder":
+        """The compiler, fetched once."""
+        from nexus_tools.sui.localnet.compiler import MoveBuilder
+        from nexus_tools.sui.support.private_file import locked
+
+        cache = cache_directory()
+        with locked(cache / "compiler"):  # of all workers, one fetches it and makes native code
+            return MoveBuilder.installed(cache, release=self._release)
+
+    def deployment(self) -> "Deployment":
+        """The Move package of this project, published once; again if that was reverted."""
+        if self._deployment is None or not self._exists(self._deployment.package_id):
+            self._deployment = self.localnet.run(self._publish_registry())
+        return self._deployment
+
+    def _exists(self, package: "Address") -> bool:
+        from nexus_tools.sui.client import UnboundClient
+
+        client = UnboundClient(self.localnet.network)
+        return self.localnet.run(client.object(package)) is not None
+
+    async def _publish_registry(self) -> "Deployment":
+        from nexus_tools.contracts import Publisher
+
+        _, client = self.wallet("admin of the registry")
+        result = await Publisher(client).publish()
+        assert result.deployment is not None
+        return result.deployment

@@ -1,0 +1,165 @@
+"""The rules that a tool's schemas obey, beyond being draft 2020-12.
+
+An input schema describes an object; each property is a port. An output schema has a top-level
+`oneOf`; each branch describes an object with exactly one required property, the variant, whose
+value is an object of ports. Names of ports and variants are `[a-z][a-z0-9_]*`.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool.schemas.mismatch import Mismatch
+from nexus_tools.tool.schemas.schema_document import SchemaDocument, schema_error
+from nexus_tools.tool.schemas.validation_cost import ValidationCost, linear_time, pattern_mismatches
+from nexus_tools.tool.strict_json import pointer_of
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator
+
+MAX_PATTERNS = 100
+
+MAX_PORTS = 32
+"""How many ports an input or a variant has at most: as many as the registry takes."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_NAME_RULE = "a name is a letter a-z followed by a-z, 0-9 or '_'"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSchema:
+    """A schema that obeys the rules, ready to check values, and what checking one costs.
+
+    `variants` maps the name of a variant to the pointer of the schema of its ports; an input has
+    none.
+    """
+
+    document: SchemaDocument
+    validator: "Draft202012Validator"
+    cost: ValidationCost
+    variants: dict[str, str]
+
+
+def check_input_schema(schema: object) -> CheckedSchema:
+    """The rules for inputs; `ValidationError` (`schema_invalid`) says what is broken and where."""
+    with naming_schema("input"):
+        document = _bounded_document(schema)
+        _raise_if_any([*_port_rules(document, "", "the input")])
+        return _checked(document, {})
+
+
+def check_output_schema(schema: object) -> CheckedSchema:
+    """The rules for outputs; `ValidationError` (`schema_invalid`) says what is broken and where."""
+    with naming_schema("output"):
+        document = _bounded_document(schema)
+        branches = document.root.get("oneOf", [])
+        if not branches:
+            message = "there is no top-level oneOf: describe each variant as one of its branches"
+            _raise_if_any([Mismatch("", message)])
+        if document.root.get("type", "object") != "object":
+            _raise_if_any([Mismatch("/type", "an output is an object: write 'object' or nothing")])
+        found: dict[str, str] = {}
+        _raise_if_any([m for i in range(len(branches)) for m in _branch_rules(document, i, found)])
+        return _checked(document, found)
+
+
+@contextmanager
+def naming_schema(schema: str) -> Iterator[None]:
+    """Say in errors which schema of the tool is wrong: the `input` or the `output` schema."""
+    try:
+        yield
+    except ValidationError as error:
+        message = error.message.replace("the schema is wrong", f"the {schema} schema is wrong", 1)
+        details = {"schema": schema} | error.details
+        raise ValidationError(error.code, message, hint=error.hint, details=details) from error
+
+
+def variants(output_schema: object) -> dict[str, dict[str, Any]]:
+    """The schema of the ports of each variant of an output schema, which is checked.
+
+    References inside it are still relative to the whole output schema.
+    """
+    checked = check_output_schema(output_schema)
+    return {
+        name: schema
+        for name, pointer in checked.variants.items()
+        if isinstance(schema := checked.document.subschemas[pointer], dict)
+    }
+
+
+def _checked(document: SchemaDocument, found: dict[str, str]) -> CheckedSchema:
+    import jsonschema_rs  # noqa: PLC0415 - native code, needed only where a schema is checked
+
+    cost = ValidationCost(document)
+    try:
+        # Messages say "the value" in place of it: it may be secret, and it may be huge.
+        validator = jsonschema_rs.Draft202012Validator(
+            document.root, pattern_options=linear_time(), offline=True, mask="the value"
+        )
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+        raise schema_error([Mismatch("", str(error).partition("\n")[0])]) from error
+    return CheckedSchema(document, validator, cost, found)
+
+
+def _bounded_document(schema: object) -> SchemaDocument:
+    document = SchemaDocument.parse(schema)
+    patterns = list(_patterns(document))
+    if len(patterns) > MAX_PATTERNS:
+        message = f"it has {len(patterns)} patterns, {MAX_PATTERNS} are allowed"
+        _raise_if_any([Mismatch("", message)])
+    _raise_if_any([m for place, pattern in patterns for m in pattern_mismatches(place, pattern)])
+    return document
+
+
+def _patterns(document: SchemaDocument) -> Iterator[tuple[str, str]]:
+    for pointer, schema in document.subschemas.items():
+        if isinstance(schema, bool):
+            continue
+        if "pattern" in schema:
+            yield f"{pointer}/pattern", schema["pattern"]
+        for pattern in schema.get("patternProperties", ()):
+            yield f"{pointer}/patternProperties{pointer_of((pattern,))}", pattern
+
+
+def _branch_rules(
+    document: SchemaDocument, index: int, found: dict[str, str]
+) -> Iterator[Mismatch]:
+    place = f"/oneOf/{index}"
+    pointer, branch = document.target(place)
+    if not isinstance(branch, dict) or branch.get("type") != "object":
+        yield Mismatch(place, 'a branch describes an object: write "type": "object"')
+        return
+    required = branch.get("required", [])
+    if len(required) != 1 or list(branch.get("properties", {})) != required:
+        yield Mismatch(place, "a branch has exactly one property, the variant, and requires it")
+        return
+    [name] = required
+    if not _NAME.fullmatch(name):
+        yield Mismatch(place, f"{name[:80]!r} is no name of a variant: {_NAME_RULE}")
+    if name in found:
+        yield Mismatch(place, f"another branch describes the variant {name[:80]!r} already")
+    ports = f"{pointer}/properties{pointer_of((name,))}"
+    yield from _port_rules(document, ports, f"the variant {name[:80]!r}")
+    found[name], _ = document.target(ports)
+
+
+def _port_rules(document: SchemaDocument, place: str, what: str) -> Iterator[Mismatch]:
+    pointer, schema = document.target(place)
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        yield Mismatch(place, f'{what} is an object of ports: write "type": "object"')
+        return
+    names = dict.fromkeys([*schema.get("properties", {}), *schema.get("required", [])])
+    if len(names) > MAX_PORTS:
+        yield Mismatch(place, f"{what} has {len(names)} ports, {MAX_PORTS} are allowed")
+    for name in names:
+        if not _NAME.fullmatch(name):
+            place = f"{pointer}/properties{pointer_of((name,))}"
+            yield Mismatch(place, f"{name[:80]!r} is no name of a port: {_NAME_RULE}")
+
+
+def _raise_if_any(mismatches: list[Mismatch]) -> None:
+    if mismatches:
+        raise schema_error(mismatches)

@@ -1,0 +1,284 @@
+"""One JSON Schema document, taken apart: every subschema by its JSON pointer, every reference.
+
+Nothing outside the document is ever looked up: a reference is `#`, `#/json/pointer` or `#anchor`,
+and what it points to is a subschema that was checked with the rest (JSON Schema 2020-12, core,
+sections 8.2 and 9.2).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+from urllib.parse import quote, unquote
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.support.untrusted_text import one_line
+from nexus_tools.tool.schemas.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
+from nexus_tools.tool.strict_json import canonical_json, measure, pointer_of
+
+Schema = dict[str, Any] | bool
+
+MAX_BYTES = 49_152
+MAX_SUBSCHEMAS = 2_000
+_VOCABULARIES = 8
+_MAX_DESCRIBED = 250
+_MAX_MESSAGE = 300
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+# What some validators still obey and others ignore under draft 2020-12.
+_OLD_KEYWORDS = {
+    "dependencies": "dependentRequired or dependentSchemas",
+    "additionalItems": "items",
+    "$recursiveRef": "$dynamicRef",
+    "$recursiveAnchor": "$dynamicAnchor",
+}
+
+# Where a keyword keeps its subschemas: in itself, in a list, in an object by name.
+_SINGLE = (
+    "not",
+    "if",
+    "then",
+    "else",
+    "items",
+    "contains",
+    "additionalProperties",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+)
+_LISTED = ["allOf", "anyOf", "oneOf", "prefixItems"]
+_NAMED = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]
+
+# What RFC 3986 lets stand in a fragment as it is.
+_FRAGMENT = "/?~!$&'()*+,;=:@-._"
+_REFERENCES = ("$ref", "$dynamicRef")
+ANCHORS = ("$anchor", "$dynamicAnchor")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaDocument:
+    """A schema with its subschemas by pointer and its anchors; every reference resolves."""
+
+    root: dict[str, Any]
+    subschemas: dict[str, Schema]
+    anchors: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, schema: object) -> "SchemaDocument":
+        """Take `schema` apart, or raise `ValidationError` with code `schema_invalid`."""
+        if not isinstance(schema, dict):
+            raise schema_error([Mismatch("", "a schema is a JSON object here")])
+        _check_size(schema)
+        mismatches = _metaschema_mismatches(schema)
+        if mismatches:
+            raise schema_error(mismatches)
+        subschemas = dict(_walk(schema))
+        document = cls(schema, subschemas, _anchors(subschemas))
+        mismatches = [m for p, s in subschemas.items() for m in document._broken_rules(p, s)]
+        if mismatches:
+            raise schema_error(mismatches)
+        return document
+
+    def resolve(self, reference: str) -> str:
+        """The pointer of the subschema that `reference` names; `KeyError` if there is none."""
+        if not reference.startswith("#"):
+            raise KeyError(reference)
+        fragment = unquote(reference[1:])
+        pointer = fragment if fragment[:1] in ("", "/") else self.anchors[fragment]
+        if pointer not in self.subschemas:
+            raise KeyError(reference)
+        return pointer
+
+    def references(self, schema: Schema) -> list[str]:
+        """The pointers that `$ref` and `$dynamicRef` of one subschema lead to.
+
+        A document without embedded resources has one `$dynamicAnchor` of a name at most, so a
+        dynamic reference leads where a plain one would.
+        """
+        if isinstance(schema, bool):
+            return []
+        return [self.resolve(schema[key]) for key in ("$ref", "$dynamicRef") if key in schema]
+
+    def target(self, pointer: str) -> tuple[str, Schema]:
+        """The subschema at `pointer`, or the one that its `$ref`s lead to in the end."""
+        schema = self.subschemas[pointer]
+        for _ in range(MAX_SUBSCHEMAS):
+            if isinstance(schema, bool) or "$ref" not in schema:
+                break
+            pointer = self.resolve(schema["$ref"])
+            schema = self.subschemas[pointer]
+        return pointer, schema
+
+    def _broken_rules(self, pointer: str, schema: Schema) -> Iterator[Mismatch]:
+        if isinstance(schema, bool):
+            return
+        for keyword in _REFERENCES:
+            if keyword in schema:
+                yield from self._broken_reference(pointer, keyword, schema[keyword])
+        if schema.get("$schema", DIALECT).rstrip("#") != DIALECT:
+            message = f"the dialect is not draft 2020-12: write {DIALECT} or leave it out"
+            yield Mismatch(f"{pointer}/$schema", message)
+        for keyword in _OLD_KEYWORDS.keys() & schema.keys():
+            message = f"{keyword} is of an older draft: write {_OLD_KEYWORDS[keyword]}"
+            yield Mismatch(pointer + pointer_of((keyword,)), message)
+        if pointer and "$id" in schema:
+            message = "an embedded $id starts another document: refer to #/$defs/… instead"
+            yield Mismatch(f"{pointer}/$id", message)
+
+    def _broken_reference(self, pointer: str, keyword: str, reference: str) -> Iterator[Mismatch]:
+        place = f"{pointer}/{keyword}"
+        if not reference.startswith("#"):
+            message = "a reference out of this schema is never followed: copy it into #/$defs"
+            yield Mismatch(place, message)
+            return
+        try:
+            self.resolve(reference)
+        except KeyError:
+            yield Mismatch(place, f"there is no subschema at {reference[:200]!r}")
+
+
+def schema_error(mismatches: Sequence[Mismatch]) -> ValidationError:
+    """The error of a schema that breaks rules; each is listed with its place."""
+    return mismatch_error("schema_invalid", "the schema is wrong", mismatches)
+
+
+def _check_size(schema: dict[str, Any]) -> None:
+    try:
+        measure(schema)
+        size = len(canonical_json(schema))
+    except ValidationError as error:
+        raise schema_error([Mismatch("", error.message)]) from error
+    if size > MAX_BYTES:
+        message = f"it has {size} bytes, {MAX_BYTES} are allowed: shorten its descriptions"
+        raise schema_error([Mismatch("", message)])
+
+
+def direct_subschemas(pointer: str, schema: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """The direct subschemas: their keyword, pointer and schema."""
+    for keyword in _SINGLE:
+        if keyword in schema:
+            yield keyword, f"{pointer}/{keyword}", schema[keyword]
+    for keyword in _LISTED:
+        for index, member in enumerate(schema.get(keyword, ())):
+            yield keyword, f"{pointer}/{keyword}/{index}", member
+    for keyword in _NAMED:
+        for name, member in schema.get(keyword, {}).items():
+            yield keyword, f"{pointer}/{keyword}{pointer_of((name,))}", member
+
+
+def _walk(root: dict[str, Any]) -> Iterator[tuple[str, Schema]]:
+    """Every subschema with its pointer; the metaschema has found the keywords well-formed."""
+    pending: list[tuple[str, Any]] = [("", root)]
+    for count in range(MAX_SUBSCHEMAS + 1):
+        if not pending:
+            return
+        if count == MAX_SUBSCHEMAS:
+            message = f"more than {MAX_SUBSCHEMAS} subschemas: describe less, or share by $ref"
+            raise schema_error([Mismatch("", message)])
+        pointer, schema = pending.pop()
+        yield pointer, schema
+        if isinstance(schema, dict):
+            pending.extend(
+                (place, member) for _, place, member in direct_subschemas(pointer, schema)
+            )
+
+
+def _anchors(subschemas: dict[str, Schema]) -> dict[str, str]:
+    """Pointers by anchor; an anchor that stands twice would leave a reference open."""
+    found: dict[str, str] = {}
+    places = [
+        (schema[keyword], pointer, f"{pointer}/{keyword}")
+        for pointer, schema in subschemas.items()
+        if isinstance(schema, dict)
+        for keyword in ANCHORS
+        if keyword in schema
+    ]
+    for name, pointer, place in places:
+        if found.setdefault(name, pointer) != pointer:
+            message = f"the anchor {name[:80]!r} stands elsewhere already"
+            raise schema_error([Mismatch(place, message)])
+    return found
+
+
+def relocated(document: SchemaDocument, place: Callable[[str], str]) -> dict[str, Any]:
+    """A copy of a schema whose references lead to where `place` says that their targets stand.
+
+    `place` is given the JSON pointer of a subschema and gives its new one; moving is the
+    caller's. References by anchor become references by pointer, so that two schemas in one document
+    cannot disagree on an anchor.
+    """
+    copy = SchemaDocument.parse(deepcopy(document.root))
+    for subschema in copy.subschemas.values():
+        if isinstance(subschema, dict):
+            _relocate(copy, subschema, place)
+    return copy.root
+
+
+def _relocate(
+    document: SchemaDocument, subschema: dict[str, Any], place: Callable[[str], str]
+) -> None:
+    for keyword in _REFERENCES:
+        if keyword in subschema:
+            pointer = place(document.resolve(subschema[keyword]))
+            subschema[keyword] = "#" + quote(pointer, safe=_FRAGMENT)
+    for keyword in ANCHORS:
+        subschema.pop(keyword, None)
+
+
+# --- Whether it is a schema at all
+
+
+def _metaschema_mismatches(schema: dict[str, Any]) -> list[Mismatch]:
+    """Where `schema` breaks the metaschema; empty if it is valid.
+
+    jsonschema-rs decides, in microseconds; jsonschema then describes, which takes half a
+    millisecond for each subschema: of a large document only the first mismatch is returned. A
+    schema that names another dialect is measured by draft 2020-12 all the same.
+    """
+    import jsonschema_rs  # noqa: PLC0415 - native code, needed only where a schema is checked
+
+    if not isinstance(schema.get("$schema", ""), str):
+        return [Mismatch("/$schema", "the name of a dialect is a string")]
+    plain = {key: value for key, value in schema.items() if key != "$schema"}
+    try:
+        jsonschema_rs.meta.validate(plain)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+        described = _described(plain) if _is_small(plain) else []
+        return described or [_first_mismatch(error)]
+    return []
+
+
+def _is_small(schema: dict[str, Any]) -> bool:
+    """Return whether a document has few enough values to be described in a moment."""
+    pending: list[Any] = [schema]
+    for _ in range(_MAX_DESCRIBED):
+        if not pending:
+            return True
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending.extend(value.values())
+        elif isinstance(value, list):
+            pending.extend(value)
+    return False
+
+
+def _first_mismatch(error: Exception) -> Mismatch:
+    """Return what jsonschema-rs says, with the place where it says one."""
+    path = getattr(error, "instance_path", [])
+    message = getattr(error, "message", str(error)).partition("\n")[0]
+    return Mismatch(pointer_of(path), one_line(message, _MAX_MESSAGE))
+
+
+def _described(schema: dict[str, Any]) -> list[Mismatch]:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - costs 0.1 s, needed on errors
+
+    errors = Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
+    # Each of the eight vocabularies says the same of what is neither an object nor a boolean.
+    mismatches = dict.fromkeys(
+        Mismatch(pointer_of(list(error.absolute_path)), error.message)
+        for error in islice(errors, _VOCABULARIES * MAX_MISMATCHES)
+    )
+    return sorted(mismatches, key=lambda mismatch: mismatch.pointer)[:MAX_MISMATCHES]

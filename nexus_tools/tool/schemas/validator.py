@@ -1,0 +1,149 @@
+"""Checks values against a tool's schemas: fast, with hostile schemas, without any network.
+
+jsonschema-rs decides, by JSON Schema draft 2020-12 with `format` as an annotation. A schema and a
+value are refused when checking one against the other could take more than `MAX_STEPS`.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool.outcome import Answer
+from nexus_tools.tool.schemas.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
+from nexus_tools.tool.schemas.schema import CheckedSchema, check_input_schema, check_output_schema
+from nexus_tools.tool.schemas.validation_cost import MAX_STEPS
+from nexus_tools.tool.strict_json import measure, pointer_of
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError as SchemaMismatch
+
+# Describing costs far more than deciding: all failures, only the first, or none at all.
+_STEPS_TO_DESCRIBE_ALL = 10_000
+_STEPS_TO_DESCRIBE_ONE = 100_000
+
+_OUTPUT = ("output_invalid", "the output does not match")
+
+
+class HasSchemas(Protocol):
+    """A definition, or anything else with a tool's two schemas."""
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """What goes in."""
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """What comes out."""
+
+
+class InterfaceValidator:
+    """A tool's two schemas, compiled once; checking changes nothing and is safe in threads."""
+
+    def __init__(self, interface: HasSchemas) -> None:
+        self._output = OutputValidator(interface.output_schema)
+        self._input = _Gate(check_input_schema(interface.input_schema))
+        self.check_output = self._output.check
+        """As `OutputValidator.check`: hot, so without a call in between."""
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The names of the variants, in the order of the schema."""
+        return self._output.variants
+
+    def check_input(self, value: Any, json_bytes: int | None = None) -> None:
+        """Raise `ValidationError` (`input_invalid`) unless `value` is an input of the tool.
+
+        `details["failures"]` lists `{pointer, message, rule}` of what is wrong: where in the value,
+        and the keyword of the schema. `json_bytes` says that `parse_json` has read the value from a
+        text of that size: then it need not be measured where even the most that such a text can
+        hold is checked in time.
+        """
+        self._input.check(value, "input_invalid", "the input does not match", json_bytes)
+
+
+class OutputValidator:
+    """A tool's output schema, compiled once; as safe in threads as an `InterfaceValidator`."""
+
+    def __init__(self, output_schema: object) -> None:
+        schema = check_output_schema(output_schema)
+        self._gate = _Gate(schema)
+        self.variants = tuple(schema.variants)
+
+    def check(self, value: Any, json_bytes: int | None = None) -> Answer:
+        """The outcome in `{variant: {port: value}}`, or `ValidationError` (`output_invalid`).
+
+        `json_bytes` is what it is in `InterfaceValidator.check_input`.
+        """
+        if not isinstance(value, dict) or len(value) != 1:
+            message = "an output is an object with exactly one member, the variant"
+            raise mismatch_error(*_OUTPUT, [Mismatch("", message, "/oneOf")])
+        [(variant, ports)] = value.items()
+        self.check_variant(variant)
+        self._gate.check(value, *_OUTPUT, json_bytes)
+        return Answer(variant, ports)
+
+    def check_variant(self, variant: Any) -> None:
+        """Raise `ValidationError` (`output_invalid`) unless the tool has a variant of this name."""
+        if variant not in self.variants:
+            known = ", ".join(self.variants)
+            message = f"{str(variant)[:80]!r} is not a variant of the tool; it has {known}"
+            raise mismatch_error(*_OUTPUT, [Mismatch("", message, "/oneOf")])
+
+
+class _Gate:
+    """One schema, and whether a value may pass."""
+
+    __slots__ = ("_cost", "_free_bytes", "_validator")
+
+    def __init__(self, schema: CheckedSchema) -> None:
+        self._cost = schema.cost
+        self._validator = schema.validator
+        self._free_bytes = self._cost.free_bytes
+
+    def check(self, value: Any, code: str, what: str, json_bytes: int | None = None) -> None:
+        is_free = json_bytes is not None and json_bytes <= self._free_bytes
+        if is_free and self._validator.is_valid(value):
+            return
+        try:
+            extent = measure(value)
+        except ValidationError as error:
+            raise mismatch_error(code, what, [Mismatch("", error.message)]) from error
+        steps = self._cost.count(value, extent)
+        if steps > MAX_STEPS:
+            message = (
+                "the value is too large or too deep for this schema: it takes too long to check"
+            )
+            raise mismatch_error(code, what, [Mismatch("", message)])
+        if not self._validator.is_valid(value):
+            raise mismatch_error(code, what, self._described(value, steps))
+
+    def _described(self, value: Any, steps: int) -> list[Mismatch]:
+        if steps > _STEPS_TO_DESCRIBE_ONE:
+            return [Mismatch("", "the value is not valid under the schema")]
+        if steps > _STEPS_TO_DESCRIBE_ALL:
+            return list(_in_words(self._first_error(value)))
+        errors = self._validator.iter_errors(value)
+        return list(
+            islice((words for error in errors for words in _in_words(error)), MAX_MISMATCHES)
+        )
+
+    def _first_error(self, value: Any) -> "SchemaMismatch":
+        from jsonschema_rs import ValidationError as SchemaMismatch  # noqa: PLC0415 - as above
+
+        try:
+            self._validator.validate(value)
+        except SchemaMismatch as error:
+            return error
+        raise AssertionError("the value is valid after all")
+
+
+def _in_words(error: "SchemaMismatch") -> Iterator[Mismatch]:
+    """One error, or those of the alternative that got furthest into the value."""
+    branches = [branch for branch in getattr(error.kind, "context", []) if branch]
+    if not branches:
+        place, rule = pointer_of(error.instance_path), pointer_of(error.schema_path)
+        yield Mismatch(place, error.message, rule)
+        return
+    for inner in max(branches, key=lambda branch: len(branch[0].instance_path)):
+        yield from _in_words(inner)

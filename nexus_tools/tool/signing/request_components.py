@@ -1,0 +1,55 @@
+"""The components of a request that a signature covers, as a server knows them (RFC 9421, 2.1, 2.2).
+
+The URL is the one at which the server knows itself to be reached: all components of it are its
+parts, whatever `Host` or a proxy say.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from nexus_tools.tool.signing.http_signatures import Component, MalformedError
+
+
+@lru_cache(maxsize=1_024)
+def target_uri(url: str) -> str:
+    """A URL as it is signed: scheme and host in lower case, without the port of the scheme."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    host = f"[{host}]" if ":" in host else host
+    if parts.port not in (None, {"http": 80, "https": 443}.get(parts.scheme)):
+        host = f"{host}:{parts.port}"
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme}://{host}{parts.path or '/'}{query}"
+
+
+def request_value(each: Component, url: str, method: str, headers: Mapping[str, str]) -> str:
+    """Return the value of a component in a request to `url`. Raises `MalformedError`."""
+    if each.parameters:
+        message = f"{each.identifier[:80]} is covered: components with parameters are not supported"
+        raise MalformedError(message)
+    if each.name == "@method":
+        return method
+    if each.name == "@target-uri":
+        return target_uri(url)
+    value = headers.get(each.name)
+    if value is None:
+        value = _of_url(url).get(each.name)
+    if value is None:
+        message = f"{each.identifier[:80]} is covered, but the request does not have it"
+        raise MalformedError(f"{message}, or it is not supported")
+    return value
+
+
+@lru_cache(maxsize=1_024)
+def _of_url(url: str) -> dict[str, str]:
+    """Return the components that are parts of a URL (RFC 9421, sections 2.2.3 to 2.2.7)."""
+    parts = urlsplit(target_uri(url))
+    query = f"?{parts.query}" if parts.query else ""
+    return {
+        "@authority": parts.netloc,
+        "@scheme": parts.scheme,
+        "@request-target": parts.path + query,
+        "@path": parts.path,
+        "@query": query or "?",
+    }

@@ -1,0 +1,123 @@
+"""A Python function made into a tool: `@tool` reads its signature and gives a `Tool`."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import anyio.to_thread
+from anyio import CapacityLimiter
+from pydantic.errors import PydanticUserError
+from pydantic_core import from_json
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import DEFAULT_TIMEOUT_MS, MAX_DEPTH, Answer, ToolFqn
+from nexus_tools.tool_server.base import Authorize, Call, Health, Tool, tool_invalid
+from nexus_tools.tool_server.function_signature import Signature
+from nexus_tools.tool_server.variant import Variant
+
+# Threads that sync functions of one tool may occupy; more calls wait within their timeout.
+_MAX_THREADS = 40
+
+
+class FunctionTool(Tool):
+    """A tool as its author wrote it: `function` runs, in a worker thread unless it is async."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        fqn: str | ToolFqn,
+        *,
+        timeout_ms: int = DEFAULT_TIMEOUT_MS,
+        health: Health | None = None,
+        authorize: Authorize | None = None,
+    ) -> None:
+        self.function = function
+        self._threads = CapacityLimiter(_MAX_THREADS)
+        self._is_async = inspect.iscoroutinefunction(function)
+        fqn = fqn if isinstance(fqn, ToolFqn) else ToolFqn.parse(fqn)
+        try:
+            self._signature = Signature.of(function)
+            schemas = _schemas(self._signature)
+        except ValidationError as error:
+            raise tool_invalid(fqn, error) from error
+        super().__init__(
+            fqn,
+            description=inspect.cleandoc(function.__doc__ or ""),
+            input_schema=schemas[0],
+            output_schema=schemas[1],
+            timeout_ms=timeout_ms,
+            health=health,
+            authorize=authorize,
+        )
+
+    def arguments(self, ports: Any, call: Call, json_bytes: int | None = None) -> dict[str, Any]:
+        """The function's arguments from an input, checked against the schema and the types."""
+        self._validator.check_input(ports, json_bytes)
+        return self._signature.arguments(ports, call)
+
+    async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Call the function, and take its variant apart."""
+        return (await self.answer(arguments)).as_json()
+
+    async def answer(self, arguments: Mapping[str, Any]) -> Answer:
+        """Call the function, and check its variant as JSON has it. Raises as every tool's does."""
+        if self._is_async:
+            returned = await self.function(**arguments)
+        else:
+            returned = await anyio.to_thread.run_sync(
+                partial(self.function, **arguments),
+                abandon_on_cancel=True,
+                limiter=self._threads,
+            )
+        return self._checked(returned)
+
+    def _checked(self, returned: object) -> Answer:
+        if not isinstance(returned, Variant) or not self._signature.gives(type(returned)):
+            known = ", ".join(kind.__name__ for kind in self._signature.variants.values())
+            message = f"the tool returned {type(returned).__name__}, which is none of {known}"
+            raise ValidationError("output_invalid", message)
+        try:
+            # As `model_dump_json`, without a look at options that are not used here. Text that is
+            # read back is JSON for sure, and its size bounds what the check can cost: to measure
+            # the value takes longer than both.
+            text = returned.__pydantic_serializer__.to_json(returned, by_alias=True, warnings=False)
+            ports = from_json(text, allow_inf_nan=False)
+        except ValueError as error:
+            message = f"the variant {returned.variant_name} cannot be written as JSON: {error}"
+            raise ValidationError("output_invalid", message) from error
+        is_shallow = text.count(b"[") + text.count(b"{") < MAX_DEPTH
+        size = len(text) if is_shallow else None
+        return self._validator.check_output({returned.variant_name: ports}, size)
+
+
+def tool(
+    fqn: str | ToolFqn,
+    *,
+    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+    health: Health | None = None,
+    authorize: Authorize | None = None,
+) -> Callable[[Callable[..., Any]], FunctionTool]:
+    """Make the decorated function, sync or async, a `Tool`.
+
+    Parameters are ports, the docstring is the description, the return annotation is the union of
+    the variants. `timeout_ms` is 1 000 to 120 000. `health` says, sync or async, whether the
+    tool is ready: one truth or several by name. `authorize` says in the same way whether a `Call`
+    may run: what is not `True` refuses it, and `NotAuthorizedError` says why. Raises
+    `ValidationError` with code `tool_invalid` (or `fqn_invalid`) when the function is no tool.
+    """
+
+    def decorate(function: Callable[..., Any]) -> FunctionTool:
+        return FunctionTool(
+            function, fqn, timeout_ms=timeout_ms, health=health, authorize=authorize
+        )
+
+    return decorate
+
+
+def _schemas(signature: Signature) -> tuple[dict[str, Any], dict[str, Any]]:
+    try:
+        return signature.input_schema(), signature.output_schema()
+    except PydanticUserError as error:
+        message = f"an annotation has no JSON schema: {error.message}"
+        raise ValidationError("tool_invalid", message) from error

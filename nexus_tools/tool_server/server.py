@@ -1,0 +1,357 @@
+"""A server of tools: an ASGI application with `/health`, `/meta` and `/invoke` for each tool."""
+
+import asyncio
+import re
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.responses import Response as HttpResponse
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.support.allowed_sources import is_local
+from nexus_tools.sui.support.logs import get_logger
+from nexus_tools.tool import (
+    Problem,
+    ToolDefinition,
+    protocol,
+)
+from nexus_tools.tool_server.base import Tool
+from nexus_tools.tool_server.idempotency_cache import RecentInvocations
+from nexus_tools.tool_server.invoke import InvokeEndpoint, Limits, Slots
+from nexus_tools.tool_server.response import ProblemError, Response
+from nexus_tools.tool_server.user_traceback import traceback_of
+
+if TYPE_CHECKING:
+    from nexus_tools.tool_server.signatures.signatures import Signatures
+
+Lifespan = Callable[["ToolServer"], AbstractAsyncContextManager[None]]
+
+_log = get_logger("nexus_tools.tool_server")
+
+_HEALTH_TIMEOUT_S = 5.0
+
+_FOREIGN_HOST = (
+    "this server is on the loopback: use its address as the host, or start it with its public URL"
+    " (`--public-url`)"
+)
+
+
+class ToolServer:
+    """An ASGI application that serves tools, each at the path of its FQN: `tools` has them by path.
+
+    So a tool keeps its URL whatever else is served. It is reached at the paths of older servers
+    besides: at the root, and at its bare name. Where several tools share one of these, the header
+    `Nexus-Tool` says which is meant. `public_url` is where the root is reached from outside;
+    without it `/meta` repeats the address of the request. `lifespan` is an async context manager
+    around the time in which the server is ready. `signatures` says what is done about signed calls;
+    who verifies them has to know the public URL.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        *,
+        lifespan: Lifespan | None = None,
+        public_url: str | None = None,
+        limits: Limits | None = None,
+        recent: RecentInvocations | None = None,
+        signatures: "Signatures | None" = None,
+    ) -> None:
+        self.tools = _by_path(tools)
+        self._public_url = public_url
+        self._root_url = public_url
+        self._is_local = False
+        self._lifespan = lifespan
+        self._slots = Slots(limits or Limits())
+        self._slots.is_open = lifespan is None
+        recent = recent or RecentInvocations()
+        self._endpoints = {
+            tool: InvokeEndpoint(tool, self._slots, recent) for tool in self.tools.values()
+        }
+        self._invoke = {
+            protocol.endpoint(path, protocol.INVOKE): self._invoke_of(found)
+            for path, found in _all_paths(self.tools).items()
+        }
+        self._app = self._starlette()
+        self._signatures: Signatures | None = None
+        self._is_gated = False
+        if self._public_url is not None:
+            self.definitions(self._public_url)
+        if signatures is not None:
+            self.use_signatures(signatures)
+
+    def definitions(self, root_url: str) -> list[ToolDefinition]:
+        """The definitions of all tools for a server whose root is reached at `root_url`."""
+        return [
+            tool.definition(protocol.tool_url(root_url, path)) for path, tool in self.tools.items()
+        ]
+
+    def use_signatures(self, signatures: "Signatures") -> None:
+        """Treat signed calls so, instead of as before. Raises `signatures_invalid`.
+
+        Calls are refused with 503 until it is known at which URL the server is registered.
+        """
+        self._signatures = signatures
+        if self._root_url is None:
+            self.refuse()
+        else:
+            self._set_gates(self._root_url)
+
+    def reached_at(self, url: str | None) -> None:
+        """Be told where the root is reached, for a server without a public URL.
+
+        With a URL it is reached from this machine alone: a web page whose own name resolves to this
+        machine is refused then. Raises `public_url_missing` if there is none at all, and signatures
+        are to be verified.
+        """
+        self._root_url = self._public_url or url
+        self._is_local = self._public_url is None and url is not None
+        self._set_gates(self._root_url)
+
+    def _set_gates(self, root_url: str | None) -> None:
+        if self._signatures is None:
+            return
+        from nexus_tools.tool_server.signatures.signatures import gate  # noqa: PLC0415 - only for who verifies
+
+        for tool, endpoint in self._endpoints.items():
+            endpoint.gate = gate(self._signatures, str(tool.fqn), root_url)
+        self._is_gated = True
+
+    def tell_causes(self) -> None:
+        """Say in responses what broke, and where: for servers that only their author reaches."""
+        for endpoint in self._endpoints.values():
+            endpoint.tells_cause = True
+
+    def refuse(self) -> None:
+        """Take no more invocations: they are refused with 503, as is `/health`."""
+        self._slots.is_open = False
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """The time in which the server is ready, inside the author's own lifespan."""
+        if not self._is_gated:
+            self._set_gates(self._public_url)
+        lifespan = self._lifespan(self) if self._lifespan else _nothing()
+        async with lifespan:
+            for endpoint in self._endpoints.values():
+                endpoint.bind_log()
+            self._slots.is_open = True
+            try:
+                yield
+            finally:
+                self.refuse()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request; the hot path goes around the router."""
+        if self._is_local and scope["type"] == "http" and not is_local(_host_of(scope)):
+            refusal = ProblemError(Problem.HOST_NOT_ALLOWED, _FOREIGN_HOST)
+            await _response(refusal.response())(scope, receive, send)
+            return
+        if scope["type"] == "http" and scope["method"] == "POST":
+            path: str = scope["path"]
+            endpoint = self._invoke.get(path.removeprefix(scope.get("root_path", "")))
+            if endpoint is not None:
+                await endpoint(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _starlette(self) -> Starlette:
+        routes: list[BaseRoute] = [Route(protocol.TOOLS, self._list)]
+        for path, found in _all_paths(self.tools).items():
+            invoke = protocol.endpoint(path, protocol.INVOKE)
+            routes.append(Route(invoke, self._invoke[invoke], methods=["POST"]))
+            if len(found) == 1:
+                routes += [
+                    Route(protocol.endpoint(path, protocol.HEALTH), self._health_of(found[0])),
+                    Route(protocol.endpoint(path, protocol.META), self._meta_of(found[0])),
+                ]
+        app = Starlette(
+            routes=routes,
+            lifespan=lambda _: self.running(),
+            exception_handlers={
+                HTTPException: _http_problem,
+                ProblemError: _problem,
+                Exception: _unexpected,
+            },
+        )
+        app.router.redirect_slashes = False
+        return app
+
+    async def _list(self, _: Request) -> HttpResponse:
+        return JSONResponse(list(self.tools))
+
+    def _invoke_of(self, tools: Sequence[Tool]) -> ASGIApp:
+        """The endpoint of a path: that of its tool, or one that asks which of them is meant."""
+        endpoints = [self._endpoints[tool] for tool in tools]
+        return endpoints[0] if len(tools) == 1 else _ByHeader(tools, endpoints)
+
+    def _health_of(self, tool: Tool) -> "_Health":
+        return _Health(tool, self._slots, self._endpoints[tool])
+
+    def _meta_of(self, tool: Tool) -> Callable[[Request], HttpResponse]:
+        """The definition; it names the tool's own URL, at whatever path it was asked for."""
+
+        def meta(request: Request) -> HttpResponse:
+            root = self._public_url
+            if root is None:
+                root = request_origin(request) + request.scope.get("root_path", "")
+            url = protocol.tool_url(root, protocol.tool_path(tool.fqn))
+            return JSONResponse(tool.definition(url).as_json())
+
+        return meta
+
+
+class _Health:
+    """`GET /health` of one tool: 200 if it can be invoked now, else 503."""
+
+    def __init__(self, tool: Tool, slots: Slots, endpoint: InvokeEndpoint) -> None:
+        self._tool = tool
+        self._slots = slots
+        self._endpoint = endpoint
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the tool's own checks, and say what came of them."""
+        checks = {"server": self._slots.is_open} | await self._checks()
+        gate = self._endpoint.gate
+        if gate is not None and not gate.is_believed:
+            checks["signing_key"] = False
+        ready = all(checks.values())
+        status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
+        document = {"status": "ready" if ready else "not ready", "checks": checks}
+        await JSONResponse(document, status)(scope, receive, send)
+
+    async def _checks(self) -> dict[str, bool]:
+        try:
+            async with asyncio.timeout(_HEALTH_TIMEOUT_S):
+                return await self._tool.check_health()
+        except Exception as error:  # noqa: BLE001 - the edge to an author's code
+            cause = traceback_of(error)
+            _log.warning("health_check_broke", tool=str(self._tool.fqn), cause=cause)
+            return {"health": False}
+
+
+class _ByHeader:
+    """`POST /invoke` at a path that several tools share: the header `Nexus-Tool` names one."""
+
+    def __init__(self, tools: Sequence[Tool], endpoints: Sequence[InvokeEndpoint]) -> None:
+        names = [str(tool.fqn).encode() for tool in tools]
+        self._endpoints = dict(zip(names, endpoints, strict=True))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the tool that is named respond, or say that none is."""
+        named = Headers(scope=scope).get(protocol.TOOL_HEADER, "")
+        endpoint: ASGIApp | None = self._endpoints.get(named.encode("latin-1"))
+        if endpoint is None:
+            detail = (
+                f"several tools are reached here: name one in {protocol.TOOL_HEADER}, or call it"
+                f" at its own path; GET {protocol.TOOLS} lists them"
+            )
+            endpoint = _response(ProblemError(Problem.TOOL_UNKNOWN, detail).response())
+        await endpoint(scope, receive, send)
+
+
+# --- Where tools are reached
+
+
+def _by_path(tools: Sequence[Tool]) -> dict[str, Tool]:
+    """Where each tool lives."""
+    if not tools:
+        raise ValidationError("tool_invalid", "a server needs at least one tool")
+    by_path = {protocol.tool_path(tool.fqn): tool for tool in tools}
+    if len(by_path) < len(tools):
+        counts = Counter(str(tool.fqn) for tool in tools)
+        twice = counts.most_common(1)[0][0]
+        raise ValidationError("tool_invalid", f"the server has {twice} more than once")
+    return by_path
+
+
+def _all_paths(tools: Mapping[str, Tool]) -> dict[str, list[Tool]]:
+    """The tools that are reached at each path: at their own, and at those of older servers.
+
+    A lone tool lived at `/`, several at `/name`; they were registered there, on chain.
+    """
+    reached: defaultdict[str, list[Tool]] = defaultdict(list)
+    for path, tool in tools.items():
+        for each in (path, f"/{tool.fqn.name}", "/"):
+            reached[each].append(tool)
+    return reached
+
+
+@asynccontextmanager
+async def _nothing() -> AsyncIterator[None]:
+    yield
+
+
+def _response(response: Response) -> HttpResponse:
+    made = HttpResponse(response.body, response.status)
+    made.raw_headers.extend(response.headers)
+    return made
+
+
+def _problem(_: Request, error: Exception) -> HttpResponse:
+    assert isinstance(error, ProblemError)
+    return _response(error.response())
+
+
+def _http_problem(_: Request, error: Exception) -> HttpResponse:
+    """What the router itself refuses: an unknown path, a wrong method."""
+    assert isinstance(error, HTTPException)
+    status = HTTPStatus(error.status_code)
+    headers = tuple(
+        (name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items()
+    )
+    code = status.name.lower()
+    return _response(Response.of_problem(status, code, error.detail, headers=headers))
+
+
+def _unexpected(_: Request, __: Exception) -> HttpResponse:
+    return _response(ProblemError(Problem.SERVER_BROKE, "the server broke").response())
+
+
+def _host_of(scope: Scope) -> str:
+    return next(
+        (value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), ""
+    )
+
+
+# --- Under which address a server was reached, for the `url` in `/meta`
+
+
+# A name or IPv4 address, or an IPv6 address in brackets; then perhaps a port.
+_HOST = re.compile(
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,253})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?"
+)
+
+
+def request_origin(request: Request) -> str:
+    """Scheme and host as the client sees them: behind a proxy, as `X-Forwarded-…` says.
+
+    Raises `ProblemError` 400 when the headers say nothing or nonsense, since the response repeats
+    them.
+    """
+    host = _first(request.headers, "x-forwarded-host") or request.headers.get("host", "")
+    scheme = _first(request.headers, "x-forwarded-proto") or request.url.scheme
+    if not _HOST.fullmatch(host):
+        raise _bad_header("the host of this request is missing or malformed")
+    if scheme not in ("http", "https"):
+        raise _bad_header("X-Forwarded-Proto is neither http nor https")
+    return f"{scheme}://{host}"
+
+
+def _first(headers: Headers, name: str) -> str:
+    """The value that the proxy nearest to the client wrote, where several are in line."""
+    return headers.get(name, "").split(",")[0].strip()
+
+
+def _bad_header(detail: str) -> ProblemError:
+    return ProblemError(Problem.HEADER_INVALID, detail)

@@ -1,0 +1,1 @@
+"""Signatures on the side of the tool server. Begin with `signatures.py`."""

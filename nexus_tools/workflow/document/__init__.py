@@ -1,0 +1,1 @@
+"""Workflow documents: parsing, structure and violations. Begin with `document.py`."""

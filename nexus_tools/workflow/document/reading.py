@@ -1,0 +1,309 @@
+"""Documents of workflows as people and programs write them, read into values.
+
+Whatever the reference reads is read, in each of its spellings; what it drops in silence is named.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.support.suggestions import with_suggestion
+from nexus_tools.tool import ToolFqn, parse_json, pointer_of
+from nexus_tools.workflow.document.document import (
+    DEFAULT_PARALLEL,
+    DIALECT,
+    MAX_ATTEMPTS,
+    MAX_PARALLEL,
+    MAX_RETRY_AFTER_MS,
+    Default,
+    Document,
+    Edge,
+    EdgeKind,
+    EntryGroup,
+    Input,
+    InputPort,
+    Output,
+    OutputPort,
+    PostFailureAction,
+    Storage,
+    ValueForm,
+    Verifier,
+    Vertex,
+    VertexKind,
+)
+from nexus_tools.workflow.document.violation import Severity, Violation, violations_error
+
+_Value = TypeVar("_Value")
+
+_EDGE_KINDS = {kind.value: kind for kind in EdgeKind} | {
+    # Move's names of the variants.
+    kind.value.title().replace("_", ""): kind
+    for kind in EdgeKind
+}
+_ACTIONS = {action.value: action for action in PostFailureAction} | {
+    "TransientContinue": PostFailureAction.CONTINUE,
+    "Terminate": PostFailureAction.TERMINATE,
+}
+_VERIFIERS = {verifier.value: verifier for verifier in Verifier}
+_STORAGES = {storage.value: storage for storage in Storage}
+_VERTEX_KINDS = {kind.value: kind for kind in VertexKind}
+_VARIANT_TAGS = ("variant", "@variant", "_variant_name")
+
+# Fields of older files, which say more than what became of them.
+_GIVEN_UP = {
+    "encrypted": "Nothing is encrypted.",
+    "leader_verifier": "Nothing is verified for it: the field is `verifier`.",
+    "tool_verifier": "Nothing is verified for it: the field is `verifier`.",
+}
+
+
+def read_document(text: bytes | str) -> tuple[Document, list[Violation]]:
+    """The document in `text`, and a warning for each field that is ignored.
+
+    Raises `ValidationError` with code `json_invalid`, or `workflow_invalid` with everything that
+    has not the shape of a document in `details["violations"]`. In documents of the dialect an
+    unknown field is such an error. The rules are not checked here: `lint` does that.
+    """
+    value = parse_json(text)
+    has_dialect = isinstance(value, dict) and value.get("dialect") == DIALECT
+    report = _Report(has_dialect)
+    document = _document(_Place(value, (), report))
+    errors = [violation for violation in report.violations if violation.is_error]
+    if errors:
+        raise violations_error(errors)
+    return document, report.violations
+
+
+@dataclass
+class _Report:
+    """What was found so far; reading goes on behind a problem, with a stand-in for the value."""
+
+    has_dialect: bool
+    violations: list[Violation] = field(default_factory=list)
+
+    def add(self, rule: str, message: str, path: "_Path", severity: Severity) -> None:
+        self.violations.append(Violation(rule, message, pointer_of(path), severity))
+
+
+_Path = tuple[str | int, ...]
+
+
+class _Place(NamedTuple):
+    """A value in the document, with the path to it."""
+
+    value: Any
+    path: _Path
+    report: _Report
+
+    def refuse(self, problem: str) -> None:
+        self.report.add("shape", problem, self.path, Severity.ERROR)
+
+    def fields(
+        self, required: Sequence[str], optional: Sequence[str] = (), dialect: Sequence[str] = ()
+    ) -> "_Fields":
+        """The fields that are there and known; an optional one that is `null` is not there."""
+        if not isinstance(self.value, dict):
+            self.refuse("This has to be an object.")
+            return _Fields({})
+        for name in required:
+            if name not in self.value:
+                self.refuse(f"The field `{name}` is missing.")
+        known = (*required, *optional, *(dialect if self.report.has_dialect else ()))
+        for name in self.value:
+            if name not in known:
+                self._ignore(name, known, dialect)
+        return _Fields(
+            {
+                name: _Place(self.value[name], (*self.path, name), self.report)
+                for name in known
+                if name in self.value and (name in required or self.value[name] is not None)
+            }
+        )
+
+    def items(self) -> "Iterator[_Place]":
+        if not isinstance(self.value, list):
+            self.refuse("This has to be a list.")
+            return
+        for index, item in enumerate(self.value):
+            yield _Place(item, (*self.path, index), self.report)
+
+    def text(self) -> str:
+        if isinstance(self.value, str):
+            return self.value
+        self.refuse("This has to be a string.")
+        return ""
+
+    def whole(self, least: int, most: int) -> int:
+        if type(self.value) is int and least <= self.value <= most:
+            return self.value
+        self.refuse(f"This has to be a whole number from {least} to {most}.")
+        return least
+
+    def one_of(self, choices: Mapping[str, _Value]) -> _Value:
+        """What the text stands for."""
+        word = self.text()
+        if word not in choices and isinstance(self.value, str):
+            known = ", ".join(name for name in choices if name.islower())
+            self.refuse(with_suggestion(f"{word!r} is not one of: {known}.", word, choices))
+        return choices.get(word, next(iter(choices.values())))
+
+    def _ignore(self, name: str, known: Sequence[str], dialect: Sequence[str]) -> None:
+        message = f"The field `{name}` is unknown and has no effect."
+        if name in dialect:
+            message += f' It needs `"dialect": "{DIALECT}"`.'
+        elif name in _GIVEN_UP:
+            message += f" {_GIVEN_UP[name]}"
+        else:
+            message = with_suggestion(message, name, known)
+        severity = Severity.ERROR if self.report.has_dialect else Severity.WARNING
+        self.report.add("unknown_field", message, (*self.path, name), severity)
+
+
+class _Fields(NamedTuple):
+    """The known fields of an object, each read as what it has to be, or its default."""
+
+    places: Mapping[str, _Place]
+
+    def all(self, name: str, read: Callable[[_Place], _Value]) -> tuple[_Value, ...]:
+        return tuple(map(read, self.places[name].items())) if name in self.places else ()
+
+    def text(self, name: str) -> str:
+        return self.places[name].text() if name in self.places else ""
+
+    def whole(self, name: str, least: int, most: int, default: int) -> int:
+        return self.places[name].whole(least, most) if name in self.places else default
+
+    def one_of(self, name: str, choices: Mapping[str, _Value], default: _Value) -> _Value:
+        return self.places[name].one_of(choices) if name in self.places else default
+
+    def read(self, name: str, read: Callable[[_Place], _Value], default: _Value) -> _Value:
+        return read(self.places[name]) if name in self.places else default
+
+
+def _document(place: _Place) -> Document:
+    fields = place.fields(
+        ("vertices", "edges"),
+        ("default_values", "entry_groups", "outputs", "post_failure_action", "dialect"),
+        ("inputs",),
+    )
+    return Document(
+        vertices=fields.all("vertices", _vertex),
+        edges=fields.all("edges", _edge),
+        defaults=fields.all("default_values", _default),
+        entry_groups=fields.all("entry_groups", _entry_group),
+        inputs=fields.all("inputs", _input),
+        outputs=fields.all("outputs", _output),
+        post_failure_action=fields.one_of("post_failure_action", _ACTIONS, None),
+        dialect=fields.one_of("dialect", {DIALECT: DIALECT}, ""),
+    )
+
+
+def _vertex(place: _Place) -> Vertex:
+    fields = place.fields(
+        ("name", "kind"),
+        ("entry_ports", "post_failure_action", "verifier"),
+        ("attempts", "retry_after_ms", "parallel"),
+    )
+    kind, fqn = fields.read("kind", _kind, (VertexKind.OFF_CHAIN, ""))
+    return Vertex(
+        name=fields.text("name"),
+        fqn=fqn,
+        kind=kind,
+        entry_ports=fields.all("entry_ports", lambda port: port.fields(("name",)).text("name")),
+        post_failure_action=fields.one_of("post_failure_action", _ACTIONS, None),
+        verifier=fields.read("verifier", lambda mode: _verifier(mode, kind), Verifier.NONE),
+        attempts=fields.whole("attempts", 1, MAX_ATTEMPTS, 1),
+        retry_after_ms=fields.whole("retry_after_ms", 0, MAX_RETRY_AFTER_MS, 0),
+        parallel=fields.whole("parallel", 1, MAX_PARALLEL, DEFAULT_PARALLEL),
+    )
+
+
+def _kind(place: _Place) -> tuple[VertexKind, str]:
+    fields = place.fields(("variant", "tool_fqn"))
+    fqn = fields.text("tool_fqn")
+    if fqn:
+        try:
+            ToolFqn.parse(fqn)
+        except ValidationError as error:
+            fields.places["tool_fqn"].refuse(f"{error.message}; {error.hint}.")
+    return fields.one_of("variant", _VERTEX_KINDS, VertexKind.OFF_CHAIN), fqn
+
+
+def _verifier(place: _Place, kind: VertexKind) -> Verifier:
+    verifier = place.one_of(_VERIFIERS)
+    if verifier is not Verifier.NONE and kind is VertexKind.ON_CHAIN:
+        place.refuse("on-chain vertices cannot configure an off-chain verifier")
+    elif verifier is Verifier.EXTERNAL:
+        place.refuse("No external verifier is supported: `registered_key` has the tool sign.")
+    return verifier
+
+
+def _edge(place: _Place) -> Edge:
+    fields = place.fields(("from", "to"), ("kind",))
+    return Edge(
+        source=fields.read("from", _output_port, OutputPort("", "", "")),
+        target=fields.read("to", _input_port, InputPort("", "")),
+        kind=fields.read("kind", _edge_kind, EdgeKind.NORMAL),
+    )
+
+
+def _edge_kind(place: _Place) -> EdgeKind:
+    if not isinstance(place.value, dict):
+        return place.one_of(_EDGE_KINDS)
+    fields = place.fields((), _VARIANT_TAGS)
+    if len(fields.places) != 1:
+        place.refuse('This has to be a word, or an object like {"variant": "normal"}.')
+    return fields.one_of(next(iter(fields.places), ""), _EDGE_KINDS, EdgeKind.NORMAL)
+
+
+def _output_port(place: _Place) -> OutputPort:
+    return _port_of(place.fields(("vertex", "output_variant", "output_port")))
+
+
+def _port_of(fields: _Fields) -> OutputPort:
+    return OutputPort(*map(fields.text, ("vertex", "output_variant", "output_port")))
+
+
+def _input_port(place: _Place) -> InputPort:
+    return InputPort(*map(place.fields(("vertex", "input_port")).text, ("vertex", "input_port")))
+
+
+def _default(place: _Place) -> Default:
+    fields = place.fields(("vertex", "input_port", "value"))
+    value = fields.read("value", _value, (None, Storage.INLINE, ValueForm.STORAGE))
+    return Default(InputPort(fields.text("vertex"), fields.text("input_port")), *value)
+
+
+def _value(place: _Place) -> tuple[Any, Storage, ValueForm]:
+    for form in (ValueForm.ONE, ValueForm.MANY):
+        if isinstance(place.value, dict) and form.value in place.value:
+            fields = place.fields((form.value,))
+            if form is ValueForm.ONE:
+                return fields.read("one", _data, None), Storage.INLINE, form
+            return list(fields.all("many", _data)), Storage.INLINE, form
+    fields = place.fields(("storage", "data"))
+    data = fields.read("data", lambda data: data.value, None)
+    return data, fields.one_of("storage", _STORAGES, Storage.INLINE), ValueForm.STORAGE
+
+
+def _data(place: _Place) -> Any:
+    """Return the data of `{"kind": "data", "data": …}`."""
+    fields = place.fields(("kind", "data"))
+    fields.one_of("kind", {"data": "data"}, "data")
+    return fields.read("data", lambda data: data.value, None)
+
+
+def _entry_group(place: _Place) -> EntryGroup:
+    fields = place.fields(("name", "vertices"))
+    return EntryGroup(fields.text("name"), fields.all("vertices", _Place.text))
+
+
+def _input(place: _Place) -> Input:
+    fields = place.fields(("name", "to"))
+    return Input(fields.text("name"), fields.all("to", _input_port))
+
+
+def _output(place: _Place) -> Output:
+    fields = place.fields(("vertex", "output_variant", "output_port"), (), ("name",))
+    return Output(_port_of(fields), fields.text("name"))

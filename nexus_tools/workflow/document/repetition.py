@@ -1,0 +1,220 @@
+"""What is repeated in a workflow, before it is known whether it nests.
+
+Regions follow from depth. A vertex is as deep as the deepest of its incoming edges brings it:
+`for_each` leads one deeper, `collect` one less deep; `do_while`, which goes back, does not count.
+
+    papers ──for_each──▶ summarise ──▶ check ──collect──▶ write       topic ──▶ check
+       0                     1           1                  0           0
+
+What edges connect at a depth is one region there. So two lists that meet are iterated together, and
+a value from outside (`topic`) does not pull its source into the region.
+
+Loops follow from reach. `do_while` edges that share a source or a head are one loop; it has what
+its heads reach by all edges but the `break` edges of its sources, within the region around it.
+"""
+
+from collections import Counter, defaultdict, deque
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from nexus_tools.workflow.document.document import Document, Edge, EdgeKind
+from nexus_tools.workflow.document.violation import Violation
+
+MAX_DEPTH = 8
+"""How many blocks may be around a vertex: `dag` takes no more."""
+
+
+class BlockKind(StrEnum):
+    """Why a block is repeated."""
+
+    REGION = "region"
+    """For each element of a list."""
+    LOOP = "loop"
+    """Round after round, until it breaks."""
+
+
+@dataclass(slots=True)
+class Repetition:
+    """A block before it is known whether it nests; `edge` is one of those that make it."""
+
+    kind: BlockKind
+    vertices: set[str]
+    heads: set[str]
+    edge: int
+    sources: frozenset[str] = frozenset()
+
+
+class EdgeGraph:
+    """The edges between vertices that exist, with their numbers, and what is wrong with them."""
+
+    def __init__(self, document: Document) -> None:
+        self.names = tuple(dict.fromkeys(vertex.name for vertex in document.vertices))
+        self.place = {name: at for at, name in enumerate(self.names)}
+        self.problems: list[Violation] = []
+        known = set(self.names)
+        self.edges: dict[int, Edge] = {
+            number: edge
+            for number, edge in enumerate(document.edges)
+            if edge.source.vertex in known and edge.target.vertex in known
+        }
+        self.out: dict[str, list[tuple[int, Edge]]] = defaultdict(list)
+        for number, edge in self.edges.items():
+            self.out[edge.source.vertex].append((number, edge))
+
+    def of_kind(self, kind: EdgeKind) -> list[tuple[int, Edge]]:
+        """The edges of a kind, with their numbers."""
+        return [(number, edge) for number, edge in self.edges.items() if edge.kind is kind]
+
+    def complain(self, rule: str, number: int, message: str) -> None:
+        """Say what is wrong with an edge."""
+        self.problems.append(Violation(rule, message, f"/edges/{number}"))
+
+    def complain_of_depth(self, number: int, vertex: str) -> None:
+        """Say which edge brings a vertex too deep."""
+        message = f"'{vertex}' is in more than {MAX_DEPTH} regions and loops"
+        self.complain("too_deep", number, message)
+
+
+def repetitions(graph: EdgeGraph) -> list[Repetition]:
+    """The regions and loops of a graph, which is told what is wrong with them."""
+    regions = _Regions(graph)
+    return [*regions.found(), *_loops(graph, regions)]
+
+
+# --- Regions
+
+
+class _Regions:
+    """How deep each vertex is, and in which region of each depth."""
+
+    def __init__(self, graph: EdgeGraph) -> None:
+        self._graph = graph
+        self.depth = _depths(graph)
+        self._joined = _Joined()
+        for edge in graph.edges.values():
+            source, target = edge.source.vertex, edge.target.vertex
+            levels = min(self.depth[source], self.depth[target])
+            if edge.kind is EdgeKind.COLLECT:
+                levels = min(levels, self.depth[source] - 1)
+            if edge.kind is not EdgeKind.DO_WHILE:
+                for level in range(1, levels + 1):
+                    self._joined.join((source, level), (target, level))
+
+    @cached_property
+    def around(self) -> dict[str, tuple[object, ...]]:
+        """Of each vertex, a mark for each region around it, outermost first."""
+        return {
+            vertex: tuple(self._joined.root((vertex, level)) for level in range(1, depth + 1))
+            for vertex, depth in self.depth.items()
+        }
+
+    def found(self) -> list[Repetition]:
+        found: dict[object, Repetition] = {}
+        for number, edge in self._graph.of_kind(EdgeKind.FOR_EACH):
+            around = self.around[edge.target.vertex]
+            if around:
+                made = Repetition(BlockKind.REGION, set(), set(), number)
+                found.setdefault(around[-1], made).heads.add(edge.target.vertex)
+        for name in self._graph.names:
+            for mark in self.around[name]:
+                found[mark].vertices.add(name)
+        return list(found.values())
+
+
+def _depths(graph: EdgeGraph) -> dict[str, int]:
+    """In how many regions each vertex is; vertices on a circle are in none."""
+    forward = [
+        (number, edge) for number, edge in graph.edges.items() if edge.kind is not EdgeKind.DO_WHILE
+    ]
+    missing = dict.fromkeys(graph.names, 0)
+    for _, edge in forward:
+        missing[edge.target.vertex] += 1
+    depth = dict.fromkeys(graph.names, 0)
+    ready = deque(name for name in graph.names if not missing[name])
+    while ready:
+        name = ready.popleft()
+        for _, edge in graph.out[name]:
+            if edge.kind is not EdgeKind.DO_WHILE:
+                target = edge.target.vertex
+                depth[target] = max(depth[target], depth[name] + _LEADS.get(edge.kind, 0))
+                missing[target] -= 1
+                if not missing[target]:
+                    ready.append(target)
+    for number, edge in forward:
+        if missing[edge.source.vertex] and missing[edge.target.vertex]:
+            graph.complain("cycle", number, f"'{edge.source}' is on a cycle, or behind one")
+    for number, edge in graph.of_kind(EdgeKind.FOR_EACH):
+        if depth[edge.target.vertex] > MAX_DEPTH:
+            graph.complain_of_depth(number, edge.target.vertex)
+            return dict.fromkeys(graph.names, 0)
+    return {name: 0 if missing[name] else depth[name] for name in graph.names}
+
+
+_LEADS = {EdgeKind.FOR_EACH: 1, EdgeKind.COLLECT: -1}
+"""How much deeper the target of an edge is."""
+
+
+class _Joined:
+    """Disjoint sets (union-find)."""
+
+    def __init__(self) -> None:
+        self._parent: dict[object, object] = {}
+
+    def root(self, item: object) -> object:
+        while (parent := self._parent.setdefault(item, item)) != item:
+            self._parent[item] = item = self._parent[parent]
+        return item
+
+    def join(self, one: object, other: object) -> None:
+        self._parent[self.root(one)] = self.root(other)
+
+
+# --- Loops
+
+
+def _loops(graph: EdgeGraph, regions: _Regions) -> list[Repetition]:
+    """The loops, each with what its heads reach."""
+    joined = _Joined()
+    again = graph.of_kind(EdgeKind.DO_WHILE)
+    for _, edge in again:
+        joined.join(("source", edge.source.vertex), ("head", edge.target.vertex))
+    found: dict[object, Repetition] = {}
+    for number, edge in again:
+        made = Repetition(BlockKind.LOOP, set(), set(), number)
+        loop = found.setdefault(joined.root(("head", edge.target.vertex)), made)
+        loop.heads.add(edge.target.vertex)
+        loop.sources |= {edge.source.vertex}
+    depth: Counter[str] = Counter()
+    for loop in found.values():
+        loop.vertices = _reach(graph, regions, loop)
+        depth.update(loop.vertices)
+        deep = next((name for name in loop.vertices if depth[name] > MAX_DEPTH), None)
+        if deep is not None:  # nobody waits for what many loops upon each other reach
+            graph.complain_of_depth(loop.edge, min(loop.heads))
+            return []
+    for number, edge in again:
+        loop = found[joined.root(("head", edge.target.vertex))]
+        if edge.source.vertex not in loop.vertices:
+            graph.complain(
+                "repeats_nothing",
+                number,
+                f"'{edge.target.vertex}' does not reach '{edge.source}', which repeats it",
+            )
+    return list(found.values())
+
+
+def _reach(graph: EdgeGraph, regions: _Regions, loop: Repetition) -> set[str]:
+    home = regions.around[min(loop.heads)]
+    reached, todo = set(loop.heads), sorted(loop.heads)
+    while todo:
+        name = todo.pop()
+        for _, edge in graph.out[name]:
+            target = edge.target.vertex
+            breaks = edge.kind is EdgeKind.BREAK and name in loop.sources
+            # A collect edge may leave a region that has the whole loop inside.
+            stays = regions.around[target][: len(home)] == home
+            if stays and not breaks and target not in reached:
+                reached.add(target)
+                todo.append(target)
+    return reached

@@ -1,0 +1,219 @@
+"""The blocks of a workflow: what is repeated for each element of a list, or round after round.
+
+A *region* is what lies between `for_each` edges and the `collect` edges that gather its iterations.
+A *loop* is what its heads, the targets of `do_while` edges, reach before the `break` edges. Blocks
+nest or have nothing in common, and the path of a run has one number for each block around its
+vertex.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+
+from nexus_tools.workflow.document.document import Document, Edge, EdgeKind, InputPort
+from nexus_tools.workflow.document.repetition import (
+    MAX_DEPTH,
+    BlockKind,
+    EdgeGraph,
+    Repetition,
+    repetitions,
+)
+from nexus_tools.workflow.document.violation import Violation
+
+# With these it makes no sense to say which edge leaves which block.
+_UNCLEAR = frozenset({"blocks_cross", "too_deep"})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Vertices that are repeated together, those of the blocks inside included.
+
+    `heads` are the targets of the `for_each` or `do_while` edges; `parent` is the number of the
+    block around it.
+    """
+
+    kind: BlockKind
+    parent: int | None
+    vertices: tuple[str, ...]
+    heads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """All blocks, parents first, and for each vertex those around it, outermost first.
+
+    With problems, which name edges, the blocks are those that could be made out.
+    """
+
+    blocks: tuple[Block, ...]
+    around: Mapping[str, tuple[int, ...]]
+    problems: tuple[Violation, ...]
+
+    def entered_by(self, edge: Edge) -> tuple[int, ...]:
+        """The blocks into which an edge leads, outermost first."""
+        source, target = (self.around.get(each.vertex, ()) for each in (edge.source, edge.target))
+        return target[shared_length(source, target) :]
+
+    def awaiting(self, edge: Edge) -> tuple[int, ...]:
+        """Those of them that do not open before its value is there: regions; if it stays, all."""
+        return tuple(
+            block
+            for block in self.entered_by(edge)
+            if edge.kind is EdgeKind.STATIC or self.blocks[block].kind is BlockKind.REGION
+        )
+
+
+def structure_of(document: Document) -> Structure:
+    """The blocks of any document; edges that name no vertex of it are passed over."""
+    graph = EdgeGraph(document)
+    found = repetitions(graph)
+    blocks, around = _nested(graph, found)
+    _check_depth(graph, around, found)
+    if not any(problem.rule in _UNCLEAR for problem in graph.problems):
+        _check_edges(graph, blocks, around, found)
+    return Structure(blocks, around, tuple(dict.fromkeys(graph.problems)))
+
+
+# --- Nesting
+
+
+def _nested(
+    graph: EdgeGraph, found: list[Repetition]
+) -> tuple[tuple[Block, ...], dict[str, tuple[int, ...]]]:
+    """The blocks, largest first: parents come first, and a region before a loop that fills it."""
+    found.sort(key=lambda each: (-len(each.vertices), each.kind is BlockKind.LOOP, each.edge))
+    chains: dict[str, list[int]] = {name: [] for name in graph.names}
+    blocks: list[Block] = []
+    for number, each in enumerate(found):
+        parents = {chains[name][-1] if chains[name] else None for name in each.vertices}
+        parent = min(parents, key=lambda block: -1 if block is None else block)
+        if len(parents) > 1 or (parent is not None and _are_twins(each, found[parent])):
+            graph.complain("blocks_cross", each.edge, _crossing(graph, found, number))
+        for name in each.vertices:
+            chains[name].append(number)
+        ordered = tuple(sorted(each.vertices, key=graph.place.__getitem__))
+        heads = tuple(sorted(each.heads, key=graph.place.__getitem__))
+        blocks.append(Block(each.kind, parent, ordered, heads))
+    return tuple(blocks), {name: tuple(chain) for name, chain in chains.items()}
+
+
+def _check_depth(
+    graph: EdgeGraph, around: Mapping[str, tuple[int, ...]], found: list[Repetition]
+) -> None:
+    for name, blocks in around.items():
+        if len(blocks) > MAX_DEPTH:
+            graph.complain_of_depth(found[blocks[MAX_DEPTH]].edge, name)
+            return
+
+
+def _are_twins(one: Repetition, other: Repetition) -> bool:
+    return one.kind is other.kind and one.vertices == other.vertices
+
+
+def _crossing(graph: EdgeGraph, found: list[Repetition], number: int) -> str:
+    block = found[number]
+    other = next(
+        each
+        for each in found[:number]
+        if not each.vertices.isdisjoint(block.vertices)
+        and (block.vertices - each.vertices or _are_twins(block, each))
+    )
+    shared = min(block.vertices & other.vertices, key=graph.place.__getitem__)
+    return (
+        f"'{shared}' is in {_named(block)} and in {_named(other)}, and neither is inside the other"
+    )
+
+
+def _named(block: Repetition) -> str:
+    return f"the {block.kind} of '{min(block.heads)}'"
+
+
+def _check_edges(
+    graph: EdgeGraph,
+    blocks: tuple[Block, ...],
+    around: Mapping[str, tuple[int, ...]],
+    found: list[Repetition],
+) -> None:
+    """`collect` and `break` leave their own block, and no edge leaves another."""
+    ends = frozenset[str]().union(*(each.sources for each in found))
+    drawn = cache(partial(drawn_by, graph.edges.values(), around))
+    for number, edge in graph.edges.items():
+        source, target = around[edge.source.vertex], around[edge.target.vertex]
+        left = source[shared_length(source, target) :]
+        inner = found[source[-1]] if source else None
+        if edge.kind is EdgeKind.COLLECT:
+            _check_collect(graph, blocks, around, number, drawn)
+        elif edge.kind is EdgeKind.BREAK and edge.source.vertex not in ends:
+            graph.complain("breaks_nothing", number, f"'{edge.source}' is not the end of a loop")
+        elif edge.kind in (EdgeKind.BREAK, EdgeKind.DO_WHILE):
+            own = inner is not None and edge.source.vertex in inner.sources
+            stays = len(left) <= 1 if edge.kind is EdgeKind.BREAK else source == target
+            if not (own and stays):
+                _complain_of_leaving(graph, number, edge)
+        elif left:
+            _complain_of_leaving(graph, number, edge)
+    _check_static(graph, around)
+
+
+def _check_static(graph: EdgeGraph, around: Mapping[str, tuple[int, ...]]) -> None:
+    """What enters a block for one port stays there in all rounds, or nothing of it does."""
+    entered: dict[tuple[InputPort, bool], set[int]] = defaultdict(set)
+    for number, edge in graph.edges.items():
+        source, target = around[edge.source.vertex], around[edge.target.vertex]
+        blocks, static = target[shared_length(source, target) :], edge.kind is EdgeKind.STATIC
+        entered[edge.target, static].update(blocks)
+        if entered[edge.target, not static] & set(blocks):
+            message = f"'{edge.target}' has static edges from outside its block, and others"
+            graph.complain("static_and_others", number, message)
+
+
+def _check_collect(
+    graph: EdgeGraph,
+    blocks: tuple[Block, ...],
+    around: Mapping[str, tuple[int, ...]],
+    number: int,
+    drawn: Callable[[str, int], Edge | None],
+) -> None:
+    edge = graph.edges[number]
+    source, target = around[edge.source.vertex], around[edge.target.vertex]
+    left = source[shared_length(source, target) :]
+    regions = [block for block in source if blocks[block].kind is BlockKind.REGION]
+    if not regions:
+        message = f"'{edge.source}' is not in a region: a for_each edge before it begins one"
+        graph.complain("collects_nothing", number, message)
+    elif not left:
+        by = drawn(edge.target.vertex, regions[-1])
+        message = f"'{edge.target}' is in the region whose iterations it is to gather"
+        how = f": '{by.source}' draws it there" if by else ""
+        graph.complain("collects_into_itself", number, message + how)
+    elif left != (regions[-1],):
+        _complain_of_leaving(graph, number, edge)
+
+
+def _complain_of_leaving(graph: EdgeGraph, number: int, edge: Edge) -> None:
+    graph.complain(
+        "leaves_two_blocks",
+        number,
+        f"The edge from '{edge.source}' to '{edge.target}' leaves more than its own block",
+    )
+
+
+def drawn_by(
+    edges: Iterable[Edge], around: Mapping[str, tuple[int, ...]], vertex: str, block: int
+) -> Edge | None:
+    """The edge that has a vertex be in a region: one from inside that does not lead out."""
+    for edge in edges:
+        is_from_inside = block in around.get(edge.source.vertex, ())
+        leads_in = edge.kind not in (EdgeKind.COLLECT, EdgeKind.DO_WHILE)
+        if edge.target.vertex == vertex and is_from_inside and leads_in:
+            return edge
+    return None
+
+
+def shared_length(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    """How many blocks are around both vertices."""
+    length = 0
+    while length < min(len(one), len(other)) and one[length] == other[length]:
+        length += 1
+    return length

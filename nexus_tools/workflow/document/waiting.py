@@ -1,0 +1,40 @@
+"""The tools of the Move package itself, for authors: their interfaces are the same everywhere."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nexus_tools.tool import ASK, WAIT, WAITING_MARGIN_MS, ask_definition, wait_definition
+from nexus_tools.workflow.document.document import Document, InputPort
+
+_ANYWHERE = "0x0"
+
+ask = ask_definition(_ANYWHERE)
+"""Asks an address, `who`, a `question`: `approved` or `rejected` with a `note`, or `expired`."""
+
+wait = wait_definition(_ANYWHERE)
+"""Waits `until_ms`, or `for_ms`: then it is `over`."""
+
+TOOLS_THAT_WAIT = {ASK: ask, WAIT: wait}
+"""Both by their FQNs: what every workflow may use, whoever else is known."""
+
+_AT_MOST_MS = ask.timeout_ms - WAITING_MARGIN_MS
+_TIMES = {ASK: "within_ms", WAIT: "for_ms"}
+
+
+def waiting_ms(document: Document, values: Mapping[InputPort, Any]) -> dict[str, int]:
+    """How long the vertices that ask or wait do so at most, in ms, as far as it is known before.
+
+    `values` are those of entry ports. A question whose time nobody says is put for 89 days; what
+    another tool says is not known.
+    """
+    said = {each.target: each.data for each in document.defaults} | dict(values)
+    told = {edge.target for edge in document.edges}
+    found: dict[str, int] = {}
+    for vertex in document.vertices:
+        port = InputPort(vertex.name, _TIMES.get(vertex.fqn, ""))
+        if not port.port or port in told:
+            continue
+        time = said.get(port, _AT_MOST_MS if vertex.fqn == ASK else None)
+        if isinstance(time, int):
+            found[vertex.name] = min(time, _AT_MOST_MS)
+    return found

@@ -1,0 +1,1 @@
+"""The meaning of a workflow: plans, runs, records and effort. Begin with `semantics.py`."""

@@ -1,0 +1,317 @@
+"""The plan of a workflow: what the semantics needs of a document, each edge with where it leads.
+
+A value goes from the run of one path to a *place*: `path[:keeps]`, one more in the last number for
+`do_while`, a 0 for each loop that the edge enters, up to the first region that it enters (for
+`static` edges: the first block). That one is the `scope` of the edge: the value is kept there once,
+and serves all that is inside. Without a scope the place is a single run.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from nexus_tools.workflow.document.document import (
+    Document,
+    Edge,
+    EdgeKind,
+    InputPort,
+    Output,
+    OutputPort,
+    PostFailureAction,
+    Vertex,
+)
+from nexus_tools.workflow.document.repetition import BlockKind
+from nexus_tools.workflow.document.structure import Structure, shared_length, structure_of
+from nexus_tools.workflow.document.violation import Violation, violations_error
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEdge:
+    """An edge with the place to which it brings values.
+
+    `rounds` are the positions in a path where a 0 has to stand for what this edge brings to serve
+    it; `element` is the position of the number that picks the element of a list (`for_each`).
+    `left` is the region that a `collect` edge gathers.
+    """
+
+    number: int
+    source: OutputPort
+    target: InputPort
+    kind: EdgeKind
+    keeps: int
+    zeros: int = 0
+    scope: int | None = None
+    rounds: tuple[int, ...] = ()
+    element: int | None = None
+    left: int | None = None
+
+    @property
+    def origin(self) -> str | int:
+        """What brings the value: a vertex, or for `collect` the region."""
+        return self.source.vertex if self.left is None else self.left
+
+    def place(self, path: tuple[int, ...]) -> tuple[int, ...]:
+        """The path of the run, or of the block's instance, to which a run of `path` brings it."""
+        kept = path[: self.keeps]
+        if self.kind is EdgeKind.DO_WHILE:
+            kept = (*kept[:-1], kept[-1] + 1)
+        return kept + (0,) * self.zeros
+
+    def reaches(self, path: tuple[int, ...]) -> bool:
+        """Whether the edge can bring something to this path, or into this instance of a block."""
+        if self.kind is EdgeKind.STATIC:
+            return True
+        if self.kind is EdgeKind.DO_WHILE:
+            return path[-1] > 0
+        return not any(path[at] for at in self.rounds if at < len(path))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedVertex:
+    """A vertex with its ports, in which `into` has the edges of each, and the blocks around it.
+
+    Ports are in the order of their names, in which tools sign them.
+
+    `constants` are ports with a default value, `entries` are entry ports.
+    """
+
+    vertex: Vertex
+    blocks: tuple[int, ...]
+    into: Mapping[str, tuple[PlannedEdge, ...]]
+    constants: frozenset[str]
+    entries: frozenset[str]
+    variants: Mapping[str, tuple[PlannedEdge, ...]]
+    region: int | None
+    terminates: bool
+
+    def sources(self, port: str) -> tuple[PlannedEdge, ...]:
+        """Return the edges for whose values a port waits before it takes another value.
+
+        Without another value (of an entry, a default, or a `static` edge), nothing has to wait.
+        """
+        edges = self.into[port]
+        is_static = any(edge.kind is EdgeKind.STATIC for edge in edges)
+        if not (is_static or port in self.entries or port in self.constants):
+            return ()
+        return tuple(edge for edge in edges if edge.scope is None)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBlock:
+    """A block; its `depth` is the position of its number in the path of a run inside.
+
+    An instance opens when its `needs` are there: for a region all ports that edges from outside
+    lead to, for a loop those of `static` edges. Then the `cursors` of a region start, one run for
+    each iteration, and the `starts` of a loop may: vertices and regions that wait for nothing from
+    inside. `collects` are the ports that get a list when a region closes.
+    """
+
+    kind: BlockKind
+    around: tuple[int, ...]
+    region: int | None
+    needs: tuple[InputPort, ...]
+    cursors: tuple[str, ...]
+    starts: tuple[str | int, ...]
+    collects: Mapping[InputPort, PlannedEdge]
+
+    @property
+    def depth(self) -> int:
+        """How many blocks are around it."""
+        return len(self.around)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is executed; `region` of a vertex or block is the innermost region around it."""
+
+    vertices: Mapping[str, PlannedVertex]
+    blocks: tuple[PlannedBlock, ...]
+    groups: Mapping[str, frozenset[str]]
+    outputs: tuple[Output, ...]
+
+
+def plan_of(document: Document) -> Plan:
+    """The plan of a document whose blocks nest and whose edges name vertices.
+
+    Raises `ValidationError` (`workflow_invalid`) for others, with all `violations` in its details.
+    """
+    structure = structure_of(document)
+    _check(document, structure)
+    return _Planner(document, structure).plan()
+
+
+def _check(document: Document, structure: Structure) -> None:
+    known = {vertex.name for vertex in document.vertices}
+    named = [
+        *((edge.source.vertex, f"/edges/{at}") for at, edge in enumerate(document.edges)),
+        *((edge.target.vertex, f"/edges/{at}") for at, edge in enumerate(document.edges)),
+        *(
+            (name, f"/entry_groups/{at}")
+            for at, group in enumerate(document.entry_groups)
+            for name in group.vertices
+        ),
+        *(
+            (each.target.vertex, f"/default_values/{at}")
+            for at, each in enumerate(document.defaults)
+        ),
+    ]
+    found = list(structure.problems)
+    for name, pointer in dict.fromkeys(named):
+        if name not in known:
+            found.append(Violation("names_nothing", f"There is no vertex '{name}'", pointer))
+    if found:
+        raise violations_error(found)
+
+
+class _Planner:
+    def __init__(self, document: Document, structure: Structure) -> None:
+        self._document = document
+        self._structure = structure
+        self._declared = {vertex.name: vertex for vertex in document.vertices}
+        self._blocks = structure.blocks
+        self._around = structure.around
+        self._ancestors: list[tuple[int, ...]] = []
+        self._regions: list[int | None] = []  # each block, or the innermost region around it
+        for number, block in enumerate(structure.blocks):  # parents come first
+            parent = block.parent
+            self._ancestors.append(() if parent is None else (*self._ancestors[parent], parent))
+            outer = None if parent is None else self._regions[parent]
+            self._regions.append(outer if block.kind is BlockKind.LOOP else number)
+        self._edges = [self._edge(number, edge) for number, edge in enumerate(document.edges)]
+        self._into: dict[str, list[PlannedEdge]] = defaultdict(list)
+        self._out: dict[str, list[PlannedEdge]] = defaultdict(list)
+        self._entering: dict[int, list[PlannedEdge]] = defaultdict(list)
+        self._needs: dict[int, dict[InputPort, None]] = defaultdict(dict)
+        for edge in self._edges:
+            self._into[edge.target.vertex].append(edge)
+            self._out[edge.source.vertex].append(edge)
+            for entered in structure.entered_by(document.edges[edge.number]):
+                self._entering[entered].append(edge)
+            for awaiting in structure.awaiting(document.edges[edge.number]):
+                self._needs[awaiting].setdefault(edge.target)
+        self._constants: dict[str, list[str]] = defaultdict(list)
+        for each in document.defaults:
+            self._constants[each.target.vertex].append(each.target.port)
+
+    def plan(self) -> Plan:
+        groups = {group.name: frozenset(group.vertices) for group in self._document.groups()}
+        vertices = {vertex.name: self._vertex(vertex) for vertex in self._document.vertices}
+        blocks = tuple(self._block(number) for number in range(len(self._blocks)))
+        return Plan(vertices, blocks, groups, self._document.outputs)
+
+    def _edge(self, number: int, edge: Edge) -> PlannedEdge:
+        source, target = self._around[edge.source.vertex], self._around[edge.target.vertex]
+        keeps = shared_length(source, target)
+        kind, enters = edge.kind, target[keeps:]
+        enters_nothing = kind is EdgeKind.STATIC and not enters
+        leaves_nothing = kind is EdgeKind.BREAK and keeps == len(source)
+        if enters_nothing or leaves_nothing:
+            kind = EdgeKind.NORMAL
+        scope = next(iter(self._structure.awaiting(edge)), None)
+        zeros = len(enters) if scope is None else enters.index(scope)
+        loops = (at for at in range(keeps, len(target)) if self._is_loop(target[at]))
+        regions = [at for at, block in enumerate(target) if not self._is_loop(block)]
+        return PlannedEdge(
+            number,
+            edge.source,
+            edge.target,
+            kind,
+            keeps,
+            zeros,
+            scope,
+            tuple(loops),
+            regions[-1] if kind is EdgeKind.FOR_EACH else None,
+            source[-1] if kind is EdgeKind.COLLECT else None,
+        )
+
+    def _is_loop(self, block: int) -> bool:
+        return self._blocks[block].kind is BlockKind.LOOP
+
+    # --- Vertices
+
+    def _vertex(self, vertex: Vertex) -> PlannedVertex:
+        into: dict[str, list[PlannedEdge]] = defaultdict(list)
+        variants: dict[str, list[PlannedEdge]] = defaultdict(list)
+        for edge in self._into[vertex.name]:
+            into[edge.target.port].append(edge)
+        for edge in self._out[vertex.name]:
+            variants[edge.source.variant].append(edge)
+        constants = self._constants[vertex.name]
+        for port in (*vertex.entry_ports, *constants):
+            into.setdefault(port, [])
+        action = vertex.post_failure_action or self._document.post_failure_action
+        return PlannedVertex(
+            vertex,
+            self._around[vertex.name],
+            {port: tuple(edges) for port, edges in sorted(into.items())},
+            frozenset(constants),
+            frozenset(vertex.entry_ports),
+            {variant: tuple(edges) for variant, edges in variants.items()},
+            self._region(self._around[vertex.name]),
+            action is not PostFailureAction.CONTINUE,
+        )
+
+    def _region(self, around: tuple[int, ...]) -> int | None:
+        return self._regions[around[-1]] if around else None
+
+    # --- Blocks
+
+    def _block(self, number: int) -> PlannedBlock:
+        block = self._blocks[number]
+        around = self._ancestors[number]
+        loop = self._is_loop(number)
+        out = (edge for name in block.vertices for edge in self._out[name])
+        collects = {edge.target: edge for edge in out if edge.left == number}
+        return PlannedBlock(
+            block.kind,
+            around,
+            self._region(around),
+            tuple(self._needs[number]),
+            () if loop else tuple(self._cursors(number)),
+            tuple(self._starts(number)) if loop else (),
+            collects,
+        )
+
+    def _cursors(self, region: int) -> Iterator[str]:
+        """The heads of which each iteration starts as soon as the region is open."""
+        entering = {edge.number: edge for edge in self._entering[region]}
+        brought = {edge.target for edge in entering.values()}
+        moved = {edge.target for edge in entering.values() if edge.kind is not EdgeKind.STATIC}
+        for name in self._blocks[region].heads:
+            around = self._around[name]
+            loops = around[around.index(region) + 1 :]
+            needs = {port for loop in loops for port in self._needs[loop]}
+            inner = {
+                edge.target
+                for edge in self._into[name]
+                if edge.kind is not EdgeKind.DO_WHILE and edge.number not in entering
+            }
+            # A static value waits for what may come from inside; with others that is a race.
+            if inner <= moved and needs <= brought:
+                yield name
+
+    def _starts(self, loop: int) -> Iterator[str | int]:
+        """The vertices and regions that wait for nothing from inside the loop.
+
+        Only those can start by its opening, all others do by what comes later. None of them has a
+        region in between.
+        """
+        region = self._region(self._ancestors[loop])
+        brought = {edge.target for edge in self._entering[loop]}
+        for name in self._blocks[loop].vertices:
+            around = self._around[name]
+            if self._region(around) == region:
+                inner = around[around.index(loop) + 1 :]
+                needs = (self._needs[block] for block in inner)
+                if brought.issuperset(self._fed(name).union(*needs)):
+                    yield name
+        for number, around in enumerate(self._ancestors):
+            if self._is_loop(number) or loop not in around:
+                continue
+            if self._region(around) == region and brought.issuperset(self._needs[number]):
+                yield number
+
+    def _fed(self, name: str) -> set[InputPort]:
+        """The ports of a vertex to which nothing but edges brings values."""
+        given = {*self._declared[name].entry_ports, *self._constants[name]}
+        return {edge.target for edge in self._into[name] if edge.target.port not in given}

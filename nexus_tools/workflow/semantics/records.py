@@ -1,0 +1,320 @@
+"""What is known of an execution: a flat map of small records, and what can be told from them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from nexus_tools.workflow.document.document import EdgeKind, InputPort, OutputPort
+from nexus_tools.workflow.document.repetition import BlockKind
+from nexus_tools.workflow.semantics.plan import Plan, PlannedEdge, PlannedVertex
+from nexus_tools.workflow.semantics.runs import (
+    Collected,
+    Failed,
+    Given,
+    Reference,
+    Result,
+    Run,
+    Settled,
+    Value,
+    Waiting,
+)
+
+Path = tuple[int, ...]
+Instance = tuple[int, Path]
+"""An instance of a block: its number, and the path around it."""
+
+
+class RunPhase(IntEnum):
+    """How far a run is."""
+
+    WAITING = 0
+    READY = 1
+    UNDER_WAY = 2
+    CLOSED = 3
+
+
+@dataclass(slots=True)
+class Brought:
+    """A value with the edge that brought it; `length` is that of the list for `for_each`."""
+
+    edge: PlannedEdge
+    value: Value
+    length: int = 0
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """What is known of one run: what edges brought to it alone, and how far it is."""
+
+    brought: dict[str, Brought] = field(default_factory=dict)
+    phase: RunPhase = RunPhase.WAITING
+    attempt: int = 1
+    outcome: Settled | Failed | None = None
+
+
+@dataclass(slots=True)
+class Cursor:
+    """The iterations of a head: those from `next` to `count` have not been requested."""
+
+    count: int
+    parallel: int
+    next: int = 0
+    outstanding: int = 0
+
+    @property
+    def end(self) -> int:
+        """The first iteration that is not ready."""
+        return min(self.count, self.next + self.parallel - self.outstanding)
+
+
+@dataclass(slots=True)
+class InstanceRecord:
+    """What is known of an instance of a block; of a loop, `brought` alone.
+
+    `brought` has values that serve all that is inside, apart for `static` edges. `live` counts runs
+    that are ready or under way, iterations to come, and open regions directly inside.
+    """
+
+    brought: dict[tuple[InputPort, bool], Brought] = field(default_factory=dict)
+    is_open: bool = False
+    live: int = 0
+    cursors: dict[str, Cursor] = field(default_factory=dict)
+    collected: dict[InputPort, dict[int, Reference]] = field(default_factory=dict)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether all iterations have been requested, or may be one by one."""
+        return all(cursor.next == cursor.count for cursor in self.cursors.values())
+
+
+class Records:
+    """The records of one execution, and what they say."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.group: frozenset[str] | None = None
+        self.runs: dict[Run, RunRecord] = {}
+        self.instances: dict[Instance, InstanceRecord] = {}
+
+    # --- Values
+
+    def scoped(self, target: InputPort, path: Path, *, static: bool) -> Brought | None:
+        """What was brought to blocks around this path, or to those whose instance it is."""
+        for depth, block in enumerate(self.plan.vertices[target.vertex].blocks[: len(path) + 1]):
+            instance = self.instances.get((block, path[:depth]))
+            value = instance and instance.brought.get((target, static))
+            if value and value.edge.reaches(path):
+                return value
+        return None
+
+    def served(self, vertex: PlannedVertex, run: Run, port: str) -> Value | None:
+        """The value of a port, or None while it has none."""
+        record = self.runs.get(run)
+        if record and port in record.brought:
+            return record.brought[port].value
+        target = InputPort(run.vertex, port)
+        scoped = self.scoped(target, run.path, static=False)
+        if scoped:
+            return _element(scoped, run.path)
+        fallback = self._fallback(vertex, run, port)
+        origins = {each.edge.origin for each in record.brought.values()} if record else set()
+        for edge in vertex.into[port] if fallback else ():
+            moves = edge.scope is None and edge.reaches(run.path)
+            if moves and edge.origin not in origins:
+                return None
+        return fallback
+
+    def _fallback(self, vertex: PlannedVertex, run: Run, port: str) -> Value | None:
+        """What serves a port to which no edge brings anything: static, entry and default values."""
+        if any(edge.kind is EdgeKind.STATIC for edge in vertex.into[port]):
+            static = self.scoped(InputPort(run.vertex, port), run.path, static=True)
+            return static.value if static else None
+        is_entry = port in vertex.entries and self.group and run.vertex in self.group
+        if port in vertex.constants or is_entry:
+            return Given(InputPort(run.vertex, port))
+        return None
+
+    def put(self, run: Run, value: Brought) -> bool:
+        """Bring a value to one run; False if there is one."""
+        record = self.runs.get(run)
+        port = value.edge.target.port
+        taken = record and (port in record.brought or record.phase is not RunPhase.WAITING)
+        if taken or self.scoped(value.edge.target, run.path, static=False):
+            return False
+        if record is None:
+            record = self.runs[run] = RunRecord()
+        record.brought[port] = value
+        return True
+
+    def put_in_scope(self, instance: Instance, value: Brought) -> bool:
+        """Bring a value to all runs inside an instance; False if they have one."""
+        target, static = value.edge.target, value.edge.kind is EdgeKind.STATIC
+        if self.scoped(target, instance[1], static=static):
+            return False
+        record = self.instances.setdefault(instance, InstanceRecord())
+        record.brought[target, static] = value
+        return True
+
+    def gather(self, edge: PlannedEdge, value: Reference) -> bool:
+        """Keep what an iteration has for a list; False if it has something already."""
+        assert edge.left is not None
+        depth, path = self.plan.blocks[edge.left].depth, value.run.path
+        elements = self.instances[edge.left, path[:depth]].collected.setdefault(edge.target, {})
+        return elements.setdefault(path[depth], value) is value
+
+    # --- What is open
+
+    def is_inside_open(self, blocks: Iterable[int], path: Path) -> bool:
+        """Whether all these blocks are open around a path."""
+        return all(self.is_open(block, path[:depth]) for depth, block in enumerate(blocks))
+
+    def is_open(self, block: int, path: Path) -> bool:
+        """Whether runs of this instance may start."""
+        if self.plan.blocks[block].kind is BlockKind.REGION:
+            instance = self.instances.get((block, path))
+            return instance is not None and instance.is_open
+        return all(self.has(block, path, need) for need in self.plan.blocks[block].needs)
+
+    def has(self, block: int, path: Path, need: InputPort) -> bool:
+        """Whether an instance of a block has what it needs for a port."""
+        if self.scoped(need, path, static=True):
+            return True
+        is_region = self.plan.blocks[block].kind is BlockKind.REGION
+        return is_region and self.scoped(need, path, static=False) is not None
+
+    def begins(self, vertex: PlannedVertex, run: Run) -> bool:
+        """Whether a run starts to which alone no edge brought anything.
+
+        It does by the entry group, or by what came for all rounds or iterations below the region
+        around it: what came for the region as a whole begins no iteration.
+        """
+        if vertex.region is None and self.group is not None and run.vertex in self.group:
+            return True
+        outside = -1 if vertex.region is None else self.plan.blocks[vertex.region].depth
+        brought = (
+            self.scoped(InputPort(run.vertex, port), run.path, static=static)
+            for port in vertex.into
+            for static in (False, True)
+        )
+        return any(each and self._is_inside(each.edge, outside) for each in brought)
+
+    def _is_inside(self, edge: PlannedEdge, outside: int) -> bool:
+        assert edge.scope is not None
+        return edge.element is not None or self.plan.blocks[edge.scope].depth > outside
+
+    # --- Iterations
+
+    def iteration(self, head: str, path: Path, iteration: int) -> Run:
+        """The run with which an iteration of a region instance begins at a head."""
+        loops = len(self.plan.vertices[head].blocks) - len(path) - 1
+        return Run(head, (*path, iteration, *((0,) * loops)))
+
+    def iterations(self, vertex: PlannedVertex, path: Path) -> int:
+        """How many iterations of a head start: the length of the shortest of its lists."""
+        count: int | None = None
+        first = self.iteration(vertex.vertex.name, path, 0)
+        for port in vertex.into:
+            scoped = self.scoped(InputPort(first.vertex, port), first.path, static=False)
+            if scoped and scoped.edge.kind is EdgeKind.FOR_EACH:
+                count = scoped.length if count is None else min(count, scoped.length)
+            elif self.served(vertex, first, port) is None:
+                return 0
+        return count or 0
+
+    def cursor_of(self, run: Run) -> tuple[Instance, int] | None:
+        """The region instance whose cursor makes this run, and the iteration."""
+        vertex = self.plan.vertices[run.vertex]
+        if vertex.region is None or run.vertex not in self.plan.blocks[vertex.region].cursors:
+            return None
+        depth = self.plan.blocks[vertex.region].depth
+        instance = (vertex.region, run.path[:depth])
+        if any(run.path[depth + 1 :]) or not self.is_open(*instance):
+            return None
+        return instance, run.path[depth]
+
+    def take(self, instance: Instance, iteration: int, head: str) -> list[Run]:
+        """Give records of their own to the iterations up to this one, if it is ready."""
+        cursor = self.instances[instance].cursors[head]
+        if not cursor.next <= iteration < cursor.end:
+            return []
+        taken = range(cursor.next, iteration + 1)
+        runs = [self.iteration(head, instance[1], each) for each in taken]
+        self.runs |= {run: RunRecord(phase=RunPhase.READY) for run in runs}
+        cursor.next = iteration + 1
+        cursor.outstanding += len(runs)
+        return runs
+
+    # --- For people
+
+    def inputs(self, run: Run) -> dict[str, Value]:
+        """What the tool of a run gets, where there is a value."""
+        vertex = self.plan.vertices[run.vertex]
+        values = {
+            port: self.served(vertex, run, port)
+            for port in vertex.into
+            if not InputPort(run.vertex, port).is_order_only
+        }
+        return {port: value for port, value in values.items() if value is not None}
+
+    def collected(self, value: Collected) -> tuple[Reference, ...]:
+        """The elements of a collected list, in the order of the iterations."""
+        elements = self.instances[value.block, value.path].collected.get(value.target, {})
+        return tuple(elements[iteration] for iteration in sorted(elements))
+
+    def results(self) -> tuple[Result, ...]:
+        """What the outputs name, in each run, or else all ports of the runs where walks ended.
+
+        In the order of the outputs, and then of the runs.
+        """
+        names: dict[OutputPort, str] = {each.source: each.name for each in self.plan.outputs}
+        places = {source: place for place, source in enumerate(names)}
+        found: list[Result] = []
+        for run in sorted(self.runs):
+            outcome = self.runs[run].outcome
+            if isinstance(outcome, Settled):
+                ends = outcome.variant not in self.plan.vertices[run.vertex].variants
+                for port in outcome.lengths:
+                    source = OutputPort(run.vertex, outcome.variant, port)
+                    if source in names or (ends and not names):
+                        found.append(Result(source, Reference(run, port), names.get(source, "")))
+        return tuple(sorted(found, key=lambda result: places.get(result.source, 0)))
+
+    def waiting(self) -> Iterator[Waiting]:
+        """What waits for values; at the end, what starved, and of what."""
+        for block, path in self._closed_blocks():
+            missing: dict[str, list[str]] = {}
+            for need in self.plan.blocks[block].needs:
+                if not self.has(block, path, need):
+                    missing.setdefault(need.vertex, []).append(need.port)
+            for name, ports in missing.items():
+                yield Waiting(Run(name, path), tuple(ports))
+        for run, vertex in self._waiting_runs():
+            lacking = (port for port in vertex.into if self.served(vertex, run, port) is None)
+            yield Waiting(run, tuple(lacking))
+
+    def _waiting_runs(self) -> Iterator[tuple[Run, PlannedVertex]]:
+        for run, record in self.runs.items():
+            if record.phase is RunPhase.WAITING:
+                yield run, self.plan.vertices[run.vertex]
+
+    def _closed_blocks(self) -> Iterator[Instance]:
+        """The instances that have values, or runs that do, and are not open."""
+        places = [
+            ((*self.plan.blocks[block].around, block), path) for block, path in self.instances
+        ]
+        places += [(vertex.blocks, run.path) for run, vertex in self._waiting_runs()]
+        around = (
+            (block, path[:depth]) for blocks, path in places for depth, block in enumerate(blocks)
+        )
+        yield from (each for each in dict.fromkeys(around) if not self.is_open(*each))
+
+
+def _element(brought: Brought, path: Path) -> Value | None:
+    """The value that this path takes of what was brought to a block around it."""
+    at = brought.edge.element
+    if at is None:
+        return brought.value
+    assert isinstance(brought.value, Reference)
+    if path[at] >= brought.length:
+        return None
+    return Reference(brought.value.run, brought.value.port, path[at])

@@ -1,0 +1,237 @@
+"""Every abort of the modules of on-chain tools, reached on a chain.
+
+The tools are those of the package itself, `ask` and `wait`, whose publisher the admin has.
+"""
+
+from dataclasses import replace
+from importlib import import_module
+
+import pytest
+
+from nexus_tools.contracts import move_bindings as calls
+from nexus_tools.contracts.move_bindings import function, json, on_chain_call
+from nexus_tools.contracts.move_bindings import waiting as tools
+from nexus_tools.registry import ToolRegistry
+from nexus_tools.sui.bindings.runtime import StructTag
+from nexus_tools.sui.types.type_tag import parse_struct_tag
+from nexus_tools.tool import ToolFqn, ask_definition, wait_definition
+from tests.contracts.aborts.test_invocation import attempt
+
+ADD = ToolFqn.parse("xyz.example.math.add@1")
+DAY_MS = 86_400_000
+PUBLISHER = parse_struct_tag("0x2::package::Publisher")
+
+MODULES = ("function", "json", "on_chain_call", "waiting")
+BESIDES = [("definition", "EOtherFunction"), ("invocation", "ENotForAnyone")]
+
+CASES = {}
+
+
+def reaches(module, name):
+    """The decorated function prepares a transaction with this abort; it gives who sends it."""
+
+    def keep(prepare):
+        CASES[module, name] = prepare
+        return prepare
+
+    return keep
+
+
+# --- function
+
+
+async def make_function(world, module="waiting", name="Wait", kinds=(), objects=(), gas_mist=1):
+    """The command that makes a function of a witness, by the publisher of `waiting`."""
+    [publisher] = await world.admin.owned_objects(world.admin.address, PUBLISHER)
+    package = world.deployment.package
+    witness = StructTag(package.original_id, module, name, ())
+    terms = (list(kinds), list(objects), gas_mist, False)
+    return function.of(world.builder, package, witness, publisher.id, *terms)
+
+
+@reaches("function", "EWrongPublisher")
+async def a_witness_of_another_module(world):
+    await make_function(world, "value", "Ports")
+    return world.admin
+
+
+@reaches("function", "EGasTooHigh")
+async def more_gas_than_a_call_takes(world):
+    await make_function(world, gas_mist=50_000_001)
+    return world.admin
+
+
+@reaches("function", "ETooManyArguments")
+async def more_type_arguments_than_a_function_has(world):
+    await make_function(world, kinds=["u64"] * 9)
+    return world.admin
+
+
+# --- definition
+
+
+@reaches("definition", "EOtherFunction")
+async def another_witness_for_a_tool(world):
+    tool = await registered(world, wait_definition)
+    made = await make_function(world, name="Ask")
+    world.do(calls.tool.update_function, tool.id, tool.name, made)
+    return world.admin
+
+
+# --- json
+
+
+@reaches("json", "ENotU64")
+async def a_number_that_is_none(world):
+    world.do(json.read_u64, b"1.5")
+    return world.user
+
+
+@reaches("json", "ENotBool")
+async def a_truth_that_is_none(world):
+    world.do(json.read_bool, b"1")
+    return world.user
+
+
+@reaches("json", "ENotString")
+async def a_text_that_is_none(world):
+    world.do(json.read_string, b'"')
+    return world.user
+
+
+@reaches("json", "ENotAddress")
+async def an_address_that_is_none(world):
+    world.do(json.read_address, b'"0x"')
+    return world.user
+
+
+# --- on_chain_call
+
+
+async def registered(world, define, **changes):
+    """A tool of the package itself, with the changes."""
+    definition = define(str(world.deployment.original_id))
+    definition = replace(definition, **changes)
+    registry = ToolRegistry(world.admin, world.deployment)
+    await registry.register(definition)
+    return await registry.get(definition.fqn)
+
+
+async def waiting(world, inputs=None, **changes):
+    """An invocation of `wait`, and the tool."""
+    tool = await registered(world, wait_definition, **changes)
+    found = await world.invocations.request(tool, inputs or {"for_ms": 0})
+    return found[1], tool.id
+
+
+async def asking(world, **inputs):
+    """An invocation of `ask`, and the tool."""
+    tool = await registered(world, ask_definition)
+    asked = {"who": str(world.user.address), "question": "Shall we?", **inputs}
+    found = await world.invocations.request(tool, asked)
+    return found[1], tool.id
+
+
+def called(world, invocation, tool, *functions):
+    """Opens an invocation, calls functions with arguments, and closes it."""
+    call = world.do(on_chain_call.open, invocation, tool)
+    for name, *arguments in functions:
+        world.do(name, call, *arguments)
+    world.do(on_chain_call.close_by_anyone, call, invocation)
+    return world.user
+
+
+@reaches("on_chain_call", "EWrongTool")
+async def open_with_another_tool(world):
+    invocation, _ = await waiting(world)
+    return called(world, invocation, world.tool)
+
+
+@reaches("on_chain_call", "ENotOnChain")
+async def open_what_is_invoked_over_http(world):
+    return called(world, await world.requested(), world.tool)
+
+
+@reaches("on_chain_call", "EIsAttempt")
+async def open_an_attempt_without_its_inputs(world):
+    _, _, invocation = await attempt(world)
+    return called(world, invocation, world.tool)
+
+
+@reaches("on_chain_call", "EWrongWitness")
+async def finish_a_wait_as_a_question(world):
+    invocation, tool = await waiting(world)
+    world.net.advance_clock(89 * DAY_MS)
+    return called(world, invocation, tool, (tools.expire,))
+
+
+@reaches("on_chain_call", "EFinished")
+async def finish_twice(world):
+    return called(world, *await waiting(world), (tools.go_on,), (tools.go_on,))
+
+
+@reaches("on_chain_call", "ENotFinished")
+async def close_without_an_answer(world):
+    return called(world, *await waiting(world))
+
+
+@reaches("on_chain_call", "EClosed")
+async def open_what_is_closed(world):
+    invocation, tool = await waiting(world)
+    called(world, invocation, tool, (tools.go_on,))
+    return called(world, invocation, tool, (tools.go_on,))
+
+
+@reaches("on_chain_call", "EWrongInvocation")
+async def close_another_invocation(world):
+    invocation, tool = await waiting(world)
+    call = world.do(on_chain_call.open, invocation, tool)
+    world.do(tools.go_on, call)
+    world.do(on_chain_call.close_by_anyone, call, await world.requested())
+    return world.user
+
+
+@reaches("invocation", "ENotForAnyone")
+async def close_what_is_for_leaders(world):
+    package = str(world.deployment.original_id)
+    for_leaders = replace(wait_definition(package).function, for_anyone=False)
+    invocation, tool = await waiting(world, function=for_leaders, timeout_ms=10_000)
+    return called(world, invocation, tool, (tools.go_on,))
+
+
+# --- waiting
+
+
+@reaches("waiting", "ENotAsked")
+async def answer_for_another(world):
+    called(world, *await asking(world), (tools.approve, "Why not?"))
+    return world.leader
+
+
+@reaches("waiting", "ETooEarly")
+async def end_a_question_at_once(world):
+    return called(world, *await asking(world, within_ms=DAY_MS), (tools.expire,))
+
+
+@reaches("waiting", "ENoTime")
+async def wait_for_two_times(world):
+    inputs = {"for_ms": 0, "until_ms": 0}
+    return called(world, *await waiting(world, inputs), (tools.go_on,))
+
+
+# --- The tests
+
+
+def test_every_error_constant_of_these_modules_has_its_case():
+    stated = [
+        (module, each.name)
+        for module in MODULES
+        for each in import_module(f"{calls.__name__}.{module}").ERRORS
+    ]
+    assert sorted(CASES) == sorted([*stated, *BESIDES])
+
+
+@pytest.mark.parametrize(("module", "name"), CASES, ids=lambda part: part)
+async def test_the_chain_aborts_and_the_reason_is_told_in_words(world, module, name):
+    sender = await CASES[module, name](world)
+    await world.assert_aborts(sender, module, name)

@@ -1,0 +1,86 @@
+import json
+
+import pytest
+
+from nexus_tools.contracts import Deployment, load_package, load_workflows
+from nexus_tools.contracts.move_bindings.admin import Admin
+from nexus_tools.contracts.move_bindings.leader_registry import LeaderRegistry
+from nexus_tools.contracts.move_bindings.tool_registry import ToolRegistry
+from nexus_tools.errors import NotFoundError, ValidationError
+from nexus_tools.sui.bindings.runtime import Package
+from nexus_tools.sui.bytecode import deserialize, package_digest
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.object import AddressOwner, MovePackage, Shared
+
+TOOLS = Package(Address.of(0xB), Address.of(0xA))
+
+
+@pytest.mark.parametrize(
+    ("package", "modules"), [(load_package(), 28), (load_workflows(TOOLS), 12)]
+)
+def test_a_package_that_ships_has_the_digest_that_its_modules_give(package, modules):
+    assert len(package.modules) == modules
+    assert package_digest(package.modules, package.dependencies) == package.digest
+
+
+def test_workflows_name_the_first_version_of_tools_and_are_linked_to_the_newest():
+    package = load_workflows(TOOLS)
+    named = {address for code in package.modules for address in deserialize(code).addresses}
+    assert TOOLS.original_id in named
+    assert TOOLS.id not in named
+    assert TOOLS.id in package.dependencies
+    assert TOOLS.original_id not in package.dependencies
+
+
+def test_a_missing_package_says_what_to_do(monkeypatch, tmp_path):
+    load_package.cache_clear()
+    monkeypatch.setattr("nexus_tools.contracts.compiled.files", lambda _: tmp_path)
+    with pytest.raises(NotFoundError) as caught:
+        load_package()
+    assert caught.value.code == "package_missing"
+    monkeypatch.undo()
+    load_package.cache_clear()
+
+
+async def test_a_published_package_is_found_with_what_is_shared(admin, chain):
+    deployment = chain.deployment
+    shared = {
+        deployment.tool_registry: ToolRegistry,
+        deployment.leader_registry: LeaderRegistry,
+        deployment.admin: Admin,
+    }
+    package, upgrade_cap, *found = await admin.objects(
+        [deployment.package_id, deployment.upgrade_cap, *shared]
+    )
+    assert isinstance(package.data, MovePackage)
+    assert upgrade_cap.owner == AddressOwner(admin.address)
+    for value, kind in zip(found, shared.values(), strict=True):
+        assert isinstance(value.owner, Shared)
+        assert value.type == deployment.type_of(kind)
+    assert deployment.decode(found[-1], Admin).owner.owner == admin.address
+    assert deployment.chain_id == await admin.chain_id()
+
+
+def test_a_deployment_survives_as_json(chain):
+    text = json.dumps(chain.deployment.as_json())
+    assert Deployment.parse(json.loads(text)) == chain.deployment
+
+
+def test_the_upgrade_cap_of_a_deployment_may_be_unknown(chain):
+    deployment = Deployment.parse(chain.deployment.as_json() | {"upgrade_cap": None})
+    with pytest.raises(NotFoundError) as caught:
+        deployment.require_upgrade_cap()
+    assert caught.value.code == "upgrade_cap_unknown"
+
+
+@pytest.mark.parametrize("change", [{"package_id": 5}, {"tool_registry": "nonsense"}])
+def test_a_deployment_with_a_wrong_field_is_refused(chain, change):
+    with pytest.raises(ValidationError):
+        Deployment.parse(chain.deployment.as_json() | change)
+
+
+def test_a_deployment_that_lacks_a_field_is_refused(chain):
+    document = chain.deployment.as_json()
+    del document["tool_registry"]
+    with pytest.raises(ValidationError, match="tool_registry"):
+        Deployment.parse(document)

@@ -1,0 +1,247 @@
+"""Each attack on a lock, named by what the attacker hopes for."""
+
+from dataclasses import replace
+
+import pytest
+
+from nexus_tools.contracts import LockDeployment, Publisher, UpgradeLocks, Upgrades
+from nexus_tools.contracts.upgrade_lock.deployment import load_lock_package
+from nexus_tools.contracts.upgrade_lock.move_bindings import upgrade_lock
+from nexus_tools.errors import NexusError, RefusedOnChainError
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
+
+_CAP = """
+module vault::cap;
+
+public struct Cap has key { id: UID }
+
+fun init(ctx: &mut TxContext) {
+    transfer::transfer(Cap { id: object::new(ctx) }, ctx.sender())
+}
+"""
+NOTHING_PROPOSED = "nothing_proposed"
+
+
+async def refused(code, sent):
+    with pytest.raises(NexusError) as caught:
+        await sent
+    assert caught.value.code == code, caught.value.message
+    return caught.value
+
+
+async def aborts(client, builder):
+    """How the chain refuses a transaction: its message."""
+    with pytest.raises(RefusedOnChainError) as caught:
+        await client.execute(builder)
+    return caught.value.message
+
+
+# --- By the publisher
+
+
+async def test_to_upgrade_at_once_with_a_cap_that_is_locked(world, authorized, builder):
+    lock = await world.locks().find(world.package)
+    receipt = authorized(builder, lock.cap.id, world.package, world.vault(2))
+    builder.move_call(
+        SUI_FRAMEWORK, "package", "commit_upgrade", [builder.object(lock.cap.id), receipt]
+    )
+    with pytest.raises(NexusError):
+        await world.owner.execute(builder)
+    assert len(await world.versions()) == 1
+
+
+async def test_to_upgrade_first_and_lock_then(owner, deployment, free, vault, authorized, builder):
+    package, cap = free
+    receipt = authorized(builder, cap, package, vault(2))
+    arguments = [builder.object(cap), receipt]
+    builder.move_call(SUI_FRAMEWORK, "package", "commit_upgrade", arguments)
+    await owner.execute(builder)
+    await refused("already_upgraded", UpgradeLocks(owner, deployment).lock(cap))
+
+
+async def test_to_lock_in_the_middle_of_an_upgrade_and_commit_it_to_the_lock(
+    owner, deployment, free, vault, authorized, builder
+):
+    package, cap = free
+    receipt = authorized(builder, cap, package, vault(2))
+    locks = UpgradeLocks(owner, deployment)
+    upgrade_lock.lock(builder, deployment.package, deployment.locks, cap)
+    # The lock is shared by `lock` itself: this transaction cannot reach it any more.
+    upgrade_lock.commit(builder, deployment.package, locks.lock_id(package), receipt)
+    with pytest.raises(NexusError):
+        await owner.execute(builder)
+    assert await locks.find(package) is None
+
+
+async def test_to_have_the_proposed_modules_linked_to_other_packages(world):
+    proposed = world.vault(2)
+    await world.propose(proposed)
+    world.pass_days(14)
+    others = tuple(reversed(proposed.dependencies[:1]))
+    builder = TransactionBuilder()
+    package = world.deployment.package
+    ticket = upgrade_lock.authorize(builder, package, world.lock)
+    receipt = builder.upgrade(proposed.modules, others, world.package, ticket)
+    upgrade_lock.commit(builder, package, world.lock, receipt)
+    assert "digest" in (await aborts(world.owner, builder)).lower()
+    assert len(await world.versions()) == 1
+
+
+async def test_to_propose_one_thing_and_execute_another(world):
+    await world.propose(world.vault(2))
+    world.pass_days(14)
+    error = await refused("not_proposed", world.locks().execute(world.package, world.vault(3)))
+    assert world.vault(2).digest.hex() in error.message
+    builder = TransactionBuilder()
+    other, package = world.vault(3), world.deployment.package
+    ticket = upgrade_lock.authorize(builder, package, world.lock)
+    receipt = builder.upgrade(other.modules, other.dependencies, world.package, ticket)
+    upgrade_lock.commit(builder, package, world.lock, receipt)
+    message = await aborts(world.owner, builder)
+    assert "digest" in message.lower()
+    assert (await world.locks().upgrades(world.package)).proposal is not None
+
+
+async def test_to_exchange_the_proposal_on_the_thirteenth_day(world):
+    await world.propose(world.vault(2))
+    world.pass_days(13)
+    await refused("proposed", world.propose(world.vault(3)))
+    await world.locks().cancel(world.package)
+    await world.propose(world.vault(3))
+    world.pass_days(1)
+    await refused("too_early", world.locks().execute(world.package, world.vault(3)))
+
+
+async def test_to_propose_without_saying_where_the_sources_are(world):
+    locks, proposed = world.locks(), world.vault(2)
+    await refused("wrong_sources", locks.propose(world.package, proposed, ""))
+    await refused("wrong_sources", locks.propose(world.package, proposed, "x" * 501))
+    digest = replace(proposed, digest=b"short")
+    await refused("wrong_digest", locks.propose(world.package, digest, "https://x.example"))
+
+
+async def test_to_keep_a_right_to_upgrade_in_store(world):
+    await world.propose(world.vault(2))
+    world.pass_days(21)
+    await refused("void", world.locks().execute(world.package, world.vault(2)))
+    assert (await world.locks().upgrades(world.package)).proposal is None
+
+
+async def test_to_upgrade_twice_with_one_proposal(world):
+    await world.propose(world.vault(2))
+    world.pass_days(14)
+    await world.locks().execute(world.package, world.vault(2))
+    await refused(NOTHING_PROPOSED, world.locks().execute(world.package, world.vault(2)))
+
+
+async def test_to_upgrade_what_was_made_immutable(world):
+    await world.propose(world.vault(2))
+    await world.locks().make_immutable(world.package)
+    world.pass_days(14)
+    await refused(NOTHING_PROPOSED, world.locks().execute(world.package, world.vault(2)))
+    await refused("immutable", world.propose(world.vault(2)))
+    assert (await world.locks().upgrades(world.package)).upgrades is Upgrades.IMMUTABLE
+
+
+# --- By a stranger
+
+
+async def test_to_use_up_the_proposal_without_the_upgrade(world):
+    await world.propose(world.vault(2))
+    world.pass_days(14)
+    builder = TransactionBuilder()
+    upgrade_lock.authorize(builder, world.deployment.package, world.lock)
+    with pytest.raises(RefusedOnChainError):
+        await world.user.execute(builder)
+    await world.locks(world.user).execute(world.package, world.vault(2))
+    assert len(await world.versions()) == 2
+
+
+async def test_to_upgrade_and_leave_the_cap_blocked(world):
+    proposed = world.vault(2)
+    await world.propose(proposed)
+    world.pass_days(14)
+    builder = TransactionBuilder()
+    ticket = upgrade_lock.authorize(builder, world.deployment.package, world.lock)
+    builder.upgrade(proposed.modules, proposed.dependencies, world.package, ticket)
+    with pytest.raises(RefusedOnChainError):
+        await world.user.execute(builder)
+    assert len(await world.versions()) == 1
+
+
+async def test_to_commit_the_upgrade_of_a_package_of_ones_own(
+    world, user, vault, authorized, builder
+):
+    first = vault()
+    sent = await Publisher(user).publish_other(first.modules, first.dependencies)
+    (cap,) = sent.created_of("package", "UpgradeCap")
+    receipt = authorized(builder, cap, sent.published(), vault(7))
+    upgrade_lock.commit(builder, world.deployment.package, world.lock, receipt)
+    with pytest.raises(RefusedOnChainError):
+        await user.execute(builder)
+    assert (await world.locks().find(world.package)).cap.package == world.package
+
+
+async def test_to_do_what_the_owner_does(world):
+    await world.propose(world.vault(2))
+    locks = world.locks(world.user)
+    for verb in (
+        locks.propose(world.package, world.vault(2), "https://x.example"),
+        locks.cancel(world.package),
+        locks.make_immutable(world.package),
+        locks.offer(world.package, world.user.address),
+    ):
+        await refused("not_owner", verb)
+    await refused("not_offered", locks.accept(world.package))
+
+
+async def test_to_block_the_lock_of_another_package(world, user, vault, free):
+    # The id follows from the cap, not from what somebody says.
+    first = vault()
+    sent = await Publisher(user).publish_other(first.modules, first.dependencies, world.deployment)
+    locks = world.locks(user)
+    assert (await locks.find(sent.published())).owner == user.address
+    assert await locks.find(free[0]) is None
+    assert (await locks.find(world.package)).owner == world.owner.address
+
+
+async def test_to_become_a_former_owner_with_a_right(world):
+    await world.locks().offer(world.package, world.user.address)
+    await world.locks(world.user).accept(world.package)
+    await refused("not_owner", world.propose(world.vault(2)))
+    await world.locks(world.user).propose(world.package, world.vault(2), "https://x.example")
+
+
+async def test_to_get_what_the_init_of_an_added_module_makes(world):
+    with_init = world.vault(more=_CAP)
+    error = await refused("init_in_upgrade", world.propose(with_init))
+    assert "the added module cap" in error.message
+
+
+# --- By the publisher of `upgrade_lock`
+
+
+async def test_to_pass_off_another_package_as_the_lock(world):
+    error = await refused("lock_not_genuine", LockDeployment.find(world.user, world.package))
+    assert error.exit_code == 8
+
+
+async def test_to_keep_the_upgrade_cap_of_the_lock(user, builder):
+    package = load_lock_package()
+    cap = builder.publish(package.modules, package.dependencies)
+    builder.transfer_objects([cap], user.address)
+    sent = await user.execute(builder)
+    await refused("lock_not_immutable", LockDeployment.find(user, sent.published()))
+
+
+async def test_to_hide_the_upgrade_cap_of_the_lock_in_another_lock(user, deployment, builder):
+    package = load_lock_package()
+    cap = builder.publish(package.modules, package.dependencies)
+    upgrade_lock.lock(builder, deployment.package, deployment.locks, cap)
+    sent = await user.execute(builder)
+    await refused("lock_not_immutable", LockDeployment.find(user, sent.published()))
+
+
+async def test_what_is_no_package_locks_nothing(user):
+    await refused("package_unknown", LockDeployment.find(user, Address.of(0xDEAD)))

@@ -1,0 +1,153 @@
+"""A locked package, as its owner, strangers and watchers see it."""
+
+from contextlib import aclosing
+
+import pytest
+from msgspec.structs import replace
+
+from nexus_tools.contracts import (
+    Deployment,
+    LockDeployment,
+    Publisher,
+    UpgradeLocks,
+    Upgrades,
+)
+from nexus_tools.errors import NotFoundError, ValidationError
+from nexus_tools.sui.client import Cursor, EventRecord, follow_events
+from nexus_tools.sui.types.object import MovePackage, Shared
+
+DAY_MS = 86_400_000
+
+
+async def test_what_is_published_as_the_lock_is_found_again_and_trusted(deployment, user):
+    assert await LockDeployment.find(user, deployment.package_id) == deployment
+    assert LockDeployment.parse(deployment.as_json()) == deployment
+    assert isinstance((await user.object(deployment.locks)).owner, Shared)
+
+
+async def test_a_document_that_lacks_something_is_no_deployment(deployment):
+    document = deployment.as_json()
+    del document["locks"]
+    with pytest.raises(ValidationError, match="locks"):
+        LockDeployment.parse(document)
+
+
+async def test_a_lock_is_found_from_the_package_alone(world):
+    found = await world.locks(world.user).upgrades(world.package)
+    assert (found.package, found.version, found.upgrades) == (world.package, 1, Upgrades.LOCKED)
+    assert (found.owner, found.proposal) == (world.owner.address, None)
+    assert (await world.locks().find(world.package)).cap.package == world.package
+
+
+async def test_a_stranger_executes_what_the_owner_proposed(world):
+    proposed = world.vault(2)
+    await world.propose(proposed)
+    world.pass_days(14)
+    sent = await world.locks(world.user).execute(world.package, proposed)
+    found = await world.locks().upgrades(sent.published())
+    assert (found.package, found.version, found.proposal) == (world.package, 2, None)
+    package = (await world.user.object(sent.published())).data
+    assert isinstance(package, MovePackage)
+    assert package.version == 2
+
+
+async def test_a_proposal_says_from_when_until_when(world):
+    await world.propose(world.vault(2))
+    proposal = (await world.locks().upgrades(world.package)).proposal
+    assert proposal.digest == world.vault(2).digest
+    assert proposal.executable_at_ms - proposal.proposed_at_ms == 14 * DAY_MS
+    assert proposal.void_at_ms - proposal.proposed_at_ms == 21 * DAY_MS
+    with pytest.raises(Exception, match=r"possible from .* UTC \(in (14 d|13 d 23 h)\)") as caught:
+        await world.locks(world.user).execute(world.package, world.vault(2))
+    assert caught.value.details["possible_at_ms"] == proposal.executable_at_ms
+
+
+async def test_upgrades_follow_one_another(world):
+    for fee in (2, 3):
+        await world.propose(world.vault(fee))
+        world.pass_days(14)
+        await world.locks(world.user).execute(world.package, world.vault(fee))
+    assert (await world.locks().upgrades(world.package)).version == 3
+
+
+async def test_a_package_that_was_published_free_is_locked_later(owner, deployment, free):
+    package, cap = free
+    locks = UpgradeLocks(owner, deployment)
+    assert (await locks.upgrades(package)).upgrades is Upgrades.FREE
+    await locks.lock(cap)
+    assert (await locks.upgrades(package)).upgrades is Upgrades.LOCKED
+
+
+async def test_a_free_package_has_nothing_to_propose(owner, deployment, free, vault):
+    with pytest.raises(NotFoundError) as caught:
+        await UpgradeLocks(owner, deployment).propose(free[0], vault(2), "https://x.example")
+    assert caught.value.code == "package_not_locked"
+
+
+async def test_a_rehearsal_proposes_nothing(world):
+    await world.locks().rehearsal().propose(world.package, world.vault(2), "https://x.example")
+    assert (await world.locks().upgrades(world.package)).proposal is None
+
+
+async def test_watchers_see_every_step(world):
+    locks = world.locks()
+    await world.propose(world.vault(2))
+    await locks.cancel(world.package)
+    await world.propose(world.vault(3))
+    world.pass_days(14)
+    await world.locks(world.user).execute(world.package, world.vault(3))
+    await locks.offer(world.package, world.user.address)
+    await world.locks(world.user).accept(world.package)
+    await world.locks(world.user).make_immutable(world.package)
+    seen = []
+    past = follow_events(world.user, locks.events(), Cursor.beginning())
+    async with aclosing(past) as items:
+        async for item in items:
+            if isinstance(item, EventRecord):
+                event = locks.parse_event(item.event)
+                assert (event.lock, event.package) == (world.lock, world.package)
+                seen.append(type(event).__name__)
+                if seen[-1] == "PackageMadeImmutable":
+                    break
+    assert seen == [
+        "PackageLocked",
+        "UpgradeProposed",
+        "UpgradeCancelled",
+        "UpgradeProposed",
+        "UpgradeExecuted",
+        "OwnerOffered",
+        "OwnerChanged",
+        "PackageMadeImmutable",
+    ]
+
+
+# --- Ours
+
+
+@pytest.fixture
+async def ours(admin, deployment):
+    """Our package, published and locked in one transaction."""
+    return (await Publisher(admin).publish(deployment)).deployment
+
+
+async def test_our_package_is_published_and_locked_in_one_transaction(admin, deployment, ours):
+    package = await admin.object(ours.package_id)
+    lock = await admin.object(UpgradeLocks(admin, deployment).lock_id(ours.original_id))
+    assert lock.previous_transaction == package.previous_transaction
+    assert ours.upgrade_cap is None
+    assert Deployment.parse(ours.as_json()) == ours
+
+
+async def test_our_package_is_upgraded_by_anybody_and_migrated_by_the_admin(
+    admin, user, localnet, deployment, ours, next_package
+):
+    locks = UpgradeLocks(admin, deployment)
+    await locks.propose(ours.original_id, next_package, "https://code.example.com/v2")
+    localnet.advance_clock(14 * DAY_MS)
+    upgraded = await Publisher(user).upgrade(next_package, ours, deployment)
+    assert upgraded.version == 2
+    assert upgraded.deployment == replace(ours, package_id=upgraded.deployment.package_id)
+    again = await Publisher(user).upgrade(next_package, ours, deployment)
+    assert (again.sent, again.version) == (None, 2)
+    migrated = await Publisher(admin).migrate(upgraded.deployment)
+    assert [event.type.name for event in migrated.events] == ["RegistryMigrated"] * 2

@@ -1,0 +1,97 @@
+"""Expected declarations follow the references of `FunctionDeclaration` and `Schema`."""
+
+import pytest
+
+from nexus_tools.export import export_tools
+
+
+@pytest.fixture
+def declared(define):
+    """The function declaration of a tool with these ports."""
+
+    def declared(properties, **more):
+        definition = define(input_schema={"properties": properties, **more})
+        [declaration] = export_tools([definition], "gemini").document["functionDeclarations"]
+        return declaration
+
+    return declared
+
+
+def test_declaration_has_name_description_and_parameters(declared):
+    assert declared({"a": {"type": "integer", "minimum": 0}}, required=["a"]) == {
+        "name": "xyz_example_math_add_v1",
+        "description": "Adds two integers.",
+        "parameters": {
+            "type": "object",
+            "properties": {"a": {"type": "integer", "minimum": 0}},
+            "required": ["a"],
+        },
+    }
+
+
+def test_declaration_has_no_parameters_when_the_tool_takes_nothing(declared):
+    assert declared({}).keys() == {"name", "description"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": ["string", "null"]}, {"type": "string", "nullable": True}),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "A name."},
+            {"type": "string", "nullable": True, "description": "A name."},
+        ),
+        (
+            {"type": ["integer", "string"], "title": "Id"},
+            {"anyOf": [{"title": "Id", "type": "integer"}, {"title": "Id", "type": "string"}]},
+        ),
+        ({"enum": ["a", "b"]}, {"type": "string", "format": "enum", "enum": ["a", "b"]}),
+        ({"const": "a"}, {"type": "string", "format": "enum", "enum": ["a"]}),
+        ({"enum": [1, 2]}, {"type": "integer", "description": "One of: 1, 2."}),
+        (
+            {"type": "boolean", "const": True, "description": "Consent."},
+            {"type": "boolean", "description": "Consent. One of: true."},
+        ),
+        ({"type": "string", "format": "uuid"}, {"type": "string"}),
+        ({"type": "string", "format": "date-time"}, {"type": "string", "format": "date-time"}),
+        (
+            {"type": "array", "items": {"type": "number", "multipleOf": 2}, "uniqueItems": True},
+            {"type": "array", "items": {"type": "number"}},
+        ),
+    ],
+)
+def test_schema_is_written_in_the_subset(declared, schema, expected):
+    assert declared({"p": schema})["parameters"]["properties"] == {"p": expected}
+
+
+def test_references_are_replaced_by_their_targets(declared):
+    inner = {"type": "object", "properties": {"x": {"type": "string"}}}
+    ports = {"p": {"$ref": "#/$defs/inner", "description": "A point."}}
+    declaration = declared(ports, **{"$defs": {"inner": inner}})
+    assert declaration["parameters"] == {
+        "type": "object",
+        "properties": {"p": {**inner, "description": "A point."}},
+    }
+
+
+def test_warning_says_why_a_declaration_has_json_schema(define):
+    definition = define(input_schema={"properties": {"p": {"type": "object"}}})
+    done = export_tools([definition], "gemini")
+    [declaration] = done.document["functionDeclarations"]
+    assert declaration["parametersJsonSchema"]["properties"] == {"p": {"type": "object"}}
+    [warning] = done.warnings
+    assert "/properties/p: it is an object without properties" in warning
+
+
+def test_declaration_has_the_json_schema_when_references_multiply(declared):
+    levels = {
+        f"t{level}": {
+            "type": "object",
+            "properties": {name: {"$ref": f"#/$defs/t{level + 1}"} for name in "ab"},
+        }
+        for level in range(12)
+    }
+    definitions = levels | {"t12": {"type": "string"}}
+    document = declared({"p": {"$ref": "#/$defs/t0"}}, **{"$defs": definitions})
+    assert "parameters" not in document
+    assert "$defs" in document["parametersJsonSchema"]

@@ -1,0 +1,63 @@
+"""What is kept of a catalogue's pages: little, and not for long."""
+
+import asyncio
+
+import pytest
+
+from nexus_tools.mcp_server import CataloguePage
+from nexus_tools.mcp_server.catalogue.catalogue import KeptPages
+
+
+class Reader:
+    """Reads pages with as many definitions as are asked for, and counts."""
+
+    def __init__(self):
+        self.places = []
+
+    async def read(self, place, limit):
+        self.places.append(place)
+        return CataloguePage((None,) * limit)
+
+
+@pytest.fixture
+def reader():
+    return Reader()
+
+
+async def test_a_page_is_read_once_within_its_lifetime(reader):
+    pages = KeptPages(reader.read)
+    for cursor in (None, "7", None, "7"):
+        await pages.page(cursor, 200)
+    assert reader.places == [0, 7]
+
+
+async def test_a_page_is_dropped_after_its_lifetime_whether_anybody_asks_or_not(
+    reader, monkeypatch
+):
+    monkeypatch.setattr("nexus_tools.mcp_server.catalogue.catalogue._LIFETIME_S", 0)
+    pages = KeptPages(reader.read)
+    await pages.page(None, 200)
+    later = asyncio.Event()
+    asyncio.get_running_loop().call_later(0, later.set)
+    await later.wait()
+    assert pages._kept == {}
+    await pages.page(None, 200)
+    assert reader.places == [0, 0]
+
+
+async def test_however_many_places_are_asked_for_little_is_kept(reader):
+    pages = KeptPages(reader.read)
+    for place in range(100):
+        await pages.page(str(place), 200)
+    kept = [page for page, _ in pages._kept.values()]
+    assert sum(len(page.definitions) for page in kept) <= 2_000
+    await pages.page("99", 200)
+    await pages.page("0", 200)
+    assert reader.places == [*range(100), 0]
+
+
+async def test_the_newest_page_is_kept_however_large_it_is(reader):
+    pages = KeptPages(reader.read)
+    for _ in range(2):
+        await pages.page(None, 10_000)
+    assert reader.places == [0]

@@ -1,0 +1,134 @@
+"""The mode in which a client sees three tools, however many there are."""
+
+import json
+from contextlib import asynccontextmanager
+
+import pytest
+from mcp import Client, MCPError
+
+from nexus_tools.mcp_server import http_app, mcp_server
+
+pytestmark = pytest.mark.anyio
+
+DIVIDE = "xyz.math.divide@1"
+
+
+@pytest.fixture(params=["auto", "legacy"])
+def mode(request):
+    return request.param
+
+
+@pytest.fixture
+def server(catalogue):
+    return mcp_server(catalogue, name="memory", version="1", mode="search", page_size=3)
+
+
+@pytest.fixture(params=["memory", "http"])
+def connect(request, mode, server, serve_app):
+    @asynccontextmanager
+    async def connect():
+        place = server
+        if request.param == "http":
+            place = await serve_app(http_app(server)) + "/mcp"
+        async with Client(place, mode=mode, cache=None) as client:
+            yield client
+
+    return connect
+
+
+@pytest.fixture
+async def client(mode, server):
+    async with Client(server, mode=mode, cache=None) as client:
+        yield client
+
+
+async def test_there_are_three_tools_that_find_describe_and_call(connect):
+    async with connect() as client:
+        tools = (await client.list_tools()).tools
+        found = (await client.call_tool("find_tools", {"query": "divide"})).structured_content
+        [first, *_] = found["tools"]
+        described = await client.call_tool("describe_tool", {"fqn": first["fqn"]})
+        called = await client.call_tool(
+            "call_tool", {"fqn": first["fqn"], "inputs": {"a": 7, "b": 2}}
+        )
+    assert [tool.name for tool in tools] == ["find_tools", "describe_tool", "call_tool"]
+    assert described.structured_content["input_schema"]["required"] == ["a", "b"]
+    assert called.structured_content == {"ok": {"quotient": 3.5}}
+
+
+async def test_a_tool_that_is_found_has_a_line_of_what_it_does_takes_and_gives(client):
+    found = await client.call_tool("find_tools", {"query": "divide"})
+    assert found.structured_content["tools"][0] == {
+        "fqn": DIVIDE,
+        "description": f"The tool {DIVIDE}.",
+        "inputs": "a: number, b: number",
+        "outputs": ["ok(quotient)", "err(reason)"],
+    }
+    assert json.loads(found.content[0].text) == found.structured_content
+
+
+async def test_every_tool_is_found_once_on_pages(client, memory):
+    fqns, page = [], 1
+    while page:
+        arguments = {"limit": 3, "page": page}
+        found = (await client.call_tool("find_tools", arguments)).structured_content
+        assert found["total"] == 7
+        fqns += [tool["fqn"] for tool in found["tools"]]
+        page = found.get("next_page")
+    assert fqns == sorted(str(tool.fqn) for tool in memory.MemoryCatalogue().definitions)
+
+
+async def test_finding_and_describing_read_only(client):
+    hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+    assert hints["find_tools"].read_only_hint
+    assert hints["describe_tool"].read_only_hint
+    assert not hints["call_tool"].read_only_hint
+
+
+async def test_an_error_variant_is_an_error(client):
+    arguments = {"fqn": DIVIDE, "inputs": {"a": 1, "b": 0}}
+    result = await client.call_tool("call_tool", arguments)
+    assert result.is_error
+    assert result.structured_content == {"err": {"reason": "division by zero"}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("call_tool", {"fqn": "xyz.math.none@1"}, "tool_unknown"),
+        ("call_tool", {"fqn": "divide"}, "fqn_invalid"),
+        ("call_tool", {"fqn": DIVIDE, "inputs": {"a": 1}}, "input_invalid"),
+        ("call_tool", {"fqn": DIVIDE, "inputs": [1]}, "/inputs"),
+        ("describe_tool", {}, "fqn"),
+        ("find_tools", {"limit": 0}, "/limit"),
+        ("find_tools", {"page": 0}, "/page"),
+        ("find_tools", {"words": "divide"}, "words"),
+    ],
+)
+async def test_what_a_model_does_wrong_is_told_to_it(client, catalogue, tool, arguments, words):
+    result = await client.call_tool(tool, arguments)
+    assert (result.is_error, result.structured_content) == (True, None)
+    assert words in result.content[0].text
+    assert catalogue.calls == []
+
+
+async def test_a_name_that_is_none_of_the_three_is_an_invalid_parameter(client):
+    with pytest.raises(MCPError) as raised:
+        await client.call_tool("xyz_math_divide_v1", {"a": 1, "b": 2})
+    assert raised.value.code == -32602
+
+
+async def test_progress_reaches_a_client_that_asked_for_it(client):
+    told = []
+
+    async def hear(progress, _, message):
+        told.append((progress, message))
+
+    arguments = {"fqn": "xyz.math.steps@1", "inputs": {"count": 2}}
+    await client.call_tool("call_tool", arguments, progress_callback=hear)
+    assert told == [(1, "step 0"), (2, "step 1")]
+
+
+async def test_the_three_take_less_than_a_thousandth_of_a_list_of_many_tools(client):
+    listed = (await client.list_tools()).model_dump_json(by_alias=True, exclude_none=True)
+    assert len(listed) < 4_096

@@ -1,0 +1,200 @@
+"""What a workflow asks for, and what it can come to, as MCP clients read it."""
+
+import pytest
+
+from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.mcp_server.catalogue.workflow_definition import WorkflowDefinition
+from nexus_tools.mcp_server.presentation import Presentation
+from nexus_tools.tool import InterfaceValidator, ToolFqn, canonical_json
+from nexus_tools.workflow import (
+    DIALECT,
+    Document,
+    EntryGroup,
+    Input,
+    InputPort,
+    Output,
+    OutputPort,
+    Vertex,
+)
+
+ADD = "xyz.example.math.add@1"
+FLOW = ToolFqn.parse("xyz.example.flow@1")
+PLACED = {
+    "type": "object",
+    "properties": {
+        "place": {"$ref": "#/$defs/Place"},
+        "number": {"type": "integer", "minimum": 1},
+    },
+    "$defs": {"Place": {"type": "string", "enum": ["here", "there"]}},
+}
+
+
+@pytest.fixture
+def interface(define):
+    """The definition of a document, all of whose tools take a place and a number."""
+
+    def interface(*vertices, **more):
+        document = Document(vertices, (), **more)
+        tools = {ADD: define(input_schema=PLACED)}
+        return WorkflowDefinition.of(FLOW, "Flows.", document, tools, lasts_ms=60_000)
+
+    return interface
+
+
+def test_each_entry_port_is_a_property_with_the_schema_of_its_tool(interface):
+    found = interface(Vertex("first", ADD, entry_ports=("number",)), Vertex("second", ADD))
+    assert found.input_schema == {
+        "type": "object",
+        "properties": {"number": {"type": "integer", "minimum": 1}},
+        "required": ["number"],
+        "additionalProperties": False,
+    }
+    assert found.group_port == ""
+    assert found.chosen({"number": 3}) == (None, {"number": 3})
+
+
+def test_what_a_schema_refers_to_comes_with_it(interface):
+    validator = InterfaceValidator(interface(Vertex("first", ADD, entry_ports=("place",))))
+    validator.check_input({"place": "here"})
+    with pytest.raises(ValidationError, match="does not match"):
+        validator.check_input({"place": "nowhere"})
+
+
+def test_ports_of_one_name_are_told_apart_by_their_vertices(interface):
+    vertices = (Vertex(name, ADD, entry_ports=("number",)) for name in ("first", "second"))
+    assert [*interface(*vertices).input_schema["properties"]] == ["first.number", "second.number"]
+
+
+def test_an_input_for_several_ports_fits_them_all(interface):
+    vertex = Vertex("first", ADD, entry_ports=("number", "place", "_after"))
+    all_three = Input("all", tuple(InputPort("first", port) for port in vertex.entry_ports))
+    [(name, schema)] = (
+        interface(vertex, inputs=(all_three,), dialect=DIALECT).input_schema["properties"].items()
+    )
+    assert name == "all"
+    assert schema["allOf"][0] == {"type": "integer", "minimum": 1}
+    assert schema["allOf"][2] == {}
+
+
+def test_one_of_several_entry_groups_is_named_by_a_port_of_its_own(interface):
+    vertices = (
+        Vertex("first", ADD, entry_ports=("number", "place")),
+        Vertex("second", ADD, entry_ports=("number", "group")),
+    )
+    groups = (EntryGroup("one", ("first",)), EntryGroup("other", ("second",)))
+    found = interface(*vertices, entry_groups=groups)
+    schema = found.input_schema
+    assert found.group_port == "entry_group"
+    assert schema["required"] == ["entry_group", "number"]
+    assert schema["properties"]["entry_group"]["enum"] == ["one", "other"]
+    told = schema["properties"]["entry_group"]["description"]
+    assert "one: number, place; other: number, group" in told
+    arguments = {"entry_group": "other", "number": 1, "group": 2}
+    assert found.chosen(arguments) == ("other", {"number": 1, "group": 2})
+    with pytest.raises(UsageError) as unsaid:
+        found.chosen({"number": 1})
+    assert unsaid.value.code == "group_missing"
+
+
+def test_how_it_ends_is_a_variant_and_early_ends_are_errors(interface):
+    named = Output(OutputPort("first", "ok", "sum"), "total")
+    found = interface(Vertex("first", ADD, entry_ports=("number",)), outputs=(named,))
+    validator = InterfaceValidator(found)
+    assert validator.variants == (
+        "completed",
+        "completed_with_failures",
+        "err_terminated",
+        "err_cancelled",
+        "err_timed_out",
+    )
+    ports = {"execution": "0x1", "outputs": {"total": [1, 2]}}
+    validator.check_output({"completed": ports})
+    validator.check_output({"err_timed_out": ports | {"reason": "It took too long."}})
+    assert [
+        *found.output_schema["oneOf"][0]["properties"]["completed"]["properties"]["outputs"][
+            "properties"
+        ]
+    ] == ["total"]
+
+
+# --- What is too large for a list that every client reads
+
+
+def wide(name, count, **more):
+    return Vertex(name, ADD, entry_ports=tuple(f"{name}{at}" for at in range(count)), **more)
+
+
+@pytest.mark.parametrize(
+    ("vertices", "more"),
+    [
+        ([wide("a", 257)], {}),
+        ([wide("a", 129), wide("b", 128)], {}),
+        ([wide("a", 129)], {"entry_groups": (EntryGroup("x", ("a",)), EntryGroup("y", ("a",)))}),
+        (
+            [wide("a", 1)],
+            {"inputs": (Input("all", (InputPort("a", "a0"),) * 257),), "dialect": DIALECT},
+        ),
+        (
+            [wide("a", 1)],
+            {"outputs": tuple(Output(OutputPort("a", "ok", f"p{at}"), "") for at in range(257))},
+        ),
+        ([wide("a", 1)], {"outputs": (Output(OutputPort("a", "ok", "p"), "x" * 20_000),)}),
+    ],
+    ids=["ports", "vertices", "groups", "targets", "outputs", "name"],
+)
+def test_a_workflow_with_too_much_of_anything_is_not_offered(interface, vertices, more):
+    with pytest.raises(ValidationError) as refused:
+        interface(*vertices, **more)
+    assert refused.value.code == "definition_too_large"
+
+
+def test_a_workflow_may_have_as_much_as_is_allowed(interface):
+    outputs = tuple(Output(OutputPort("a", "ok", f"p{at}"), "") for at in range(256))
+    found = interface(wide("a", 256), outputs=outputs)
+    assert len(found.input_schema["properties"]) == 256
+
+
+LARGE = {"enum": [f"value {number}" for number in range(2_500)]}
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"properties": {"a": LARGE}},
+        {"properties": {"a": {"$ref": "#/$defs/Large"}}, "$defs": {"Large": LARGE}},
+    ],
+    ids=["repeated", "referred to"],
+)
+def test_schemas_that_are_too_large_together_are_not_offered(define, monkeypatch, named):
+    """A hundred tools with schemas of 30 KB: the third is not looked at any more."""
+    fqns = [f"xyz.example.math.add@{version}" for version in range(1, 101)]
+    tools = {fqn: define(fqn=fqn, input_schema=named) for fqn in fqns}
+    vertices = tuple(Vertex(f"v{at}", fqn, entry_ports=("a",)) for at, fqn in enumerate(fqns, 1))
+    written = []
+
+    def counting(value):
+        written.append(len(canonical_json(value)))
+        return canonical_json(value)
+
+    monkeypatch.setattr(
+        "nexus_tools.mcp_server.catalogue.workflow_definition.canonical_json", counting
+    )
+    with pytest.raises(ValidationError) as refused:
+        WorkflowDefinition.of(FLOW, "Flows.", Document(vertices, ()), tools, lasts_ms=60_000)
+    assert refused.value.code == "definition_too_large"
+    assert sum(written) < 4 * 40_000
+
+
+def test_a_client_is_told_what_a_call_takes(interface):
+    found = interface(Vertex("first", ADD, entry_ports=("number",)))
+    tool = Presentation("xyz.example", is_paid=True).document(found, 300_000_000)
+    assert tool.name == "flow_v1"
+    assert tool.description == (
+        "Flows.\n\nA call takes 0.3 SUI and gas; what it does not use comes back."
+    )
+    assert tool.meta == {
+        "nexus/fqn": "xyz.example.flow@1",
+        "nexus/type": "workflow",
+        "nexus/timeout_ms": 60_000,
+        "nexus/price_mist": 300_000_000,
+    }

@@ -1,0 +1,538 @@
+"""A tool server that follows the chain: whom it accepts, for what, and what it learns of them."""
+
+import asyncio
+from contextlib import asynccontextmanager
+from itertools import count
+from time import time
+
+import pytest
+import structlog
+
+from nexus_tools.contracts import make_ports
+from nexus_tools.contracts import move_bindings as calls
+from nexus_tools.contracts.move_bindings.value import Ports, Value
+from nexus_tools.errors import UsageError
+from nexus_tools.registry import (
+    Invocations,
+    LeaderRegistry,
+    Registration,
+    ToolRegistry,
+    tool_access,
+)
+from nexus_tools.registry.tool_access import ServedTools
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.tool import (
+    Answer,
+    Failure,
+    FailureReason,
+    Identity,
+    SigningKey,
+    check_answer,
+    sign_request,
+)
+from nexus_tools.tool_server import (
+    MemoryNonces,
+    Signatures,
+    TakenAnswers,
+    ToolServer,
+    Variant,
+    tool,
+)
+from nexus_tools.tool_server.testing import client
+
+pytestmark = pytest.mark.anyio
+
+ADD = "xyz.example.math.add@1"
+URL = "https://tools.example.com"
+INPUTS = {"a": 1, "b": 2}
+BODY = b'{"a":1,"b":2}'
+ANSWER = Answer("ok", {"result": 3})
+FAILURE = Failure(FailureReason.UNREACHABLE, "")
+KEY, NEXT_KEY, TOOL_KEY = (SigningKey.new() for _ in range(3))
+
+
+class Sum(Variant, name="ok"):
+    result: int
+
+
+@tool(ADD)
+async def add(a: int, b: int) -> Sum:
+    """Adds two integers."""
+    return Sum(result=a + b)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(tool_access, "PAUSE_S", 0.0)
+
+
+@pytest.fixture
+def leaders(leader, chain):
+    return LeaderRegistry(leader, chain.deployment)
+
+
+@pytest.fixture
+def tools(owner, chain):
+    return ToolRegistry(owner, chain.deployment)
+
+
+@pytest.fixture
+def invocations(user, chain):
+    return Invocations(user, chain.deployment)
+
+
+@pytest.fixture
+def closing(leader, chain):
+    return Invocations(leader, chain.deployment)
+
+
+@pytest.fixture
+async def keyed_leader(leaders, active_leader):
+    """`active_leader` signs with `KEY`."""
+    await leaders.add_key(active_leader, KEY.public_key)
+    return active_leader
+
+
+@pytest.fixture
+def request_add(invocations, priced_tool):
+    async def request():
+        return (await invocations.request(priced_tool, INPUTS, max_outcome_bytes=100))[1]
+
+    return request
+
+
+class Server:
+    """What a leader sees of a server that follows the chain."""
+
+    def __init__(self, http, signatures, served):
+        self.http = http
+        self.answers = signatures.answers
+        self.served = served
+
+    async def post(self, leader, invocation, key=KEY, body=BODY):
+        headers = {
+            "content-type": "application/json",
+            "nexus-invocation": str(invocation),
+            "nexus-tool": ADD,
+            "nexus-deadline": "2100-01-01T00:00:00Z",
+            "nexus-max-outcome-bytes": "100",
+        }
+        url = f"{URL}/{ADD}/invoke"
+        headers |= sign_request(Identity(str(leader), key), url, headers, body, time())
+        return headers, await self.http.post(f"/{ADD}/invoke", content=body, headers=headers)
+
+    async def code(self, leader, invocation, key=KEY, body=BODY):
+        _, response = await self.post(leader, invocation, key, body)
+        return "" if response.status_code == 200 else response.json()["code"]
+
+    async def until(self, code, leader, invocation, key=KEY):
+        async with asyncio.timeout(30):
+            for _ in count():
+                if await self.code(leader, invocation, key) == code:
+                    return
+                await asyncio.sleep(0)  # nothing here waits by itself: there is no socket
+
+
+@pytest.fixture
+async def serve(owner, chain):
+    @asynccontextmanager
+    async def serve(mode="required", client_of_chain=owner, answers=None):
+        signatures = Signatures(
+            mode,
+            key=TOOL_KEY,
+            nonces=MemoryNonces(now=lambda: 0.0),
+            answers=answers or TakenAnswers(),
+        )
+        served = ServedTools(client_of_chain, chain.deployment, [ADD], signatures)
+        async with served.following():
+            app = ToolServer([add], public_url=URL, signatures=served.signatures)
+            async with client(app) as http:
+                yield Server(http, signatures, served)
+
+    return serve
+
+
+# --- Whom it accepts
+
+
+async def test_a_leader_that_the_tool_lists_is_accepted_and_another_is_not(
+    serve, keyed_leader, request_add, user, chain
+):
+    others = LeaderRegistry(user, chain.deployment)
+    _, other = await others.register("other", keys=(KEY.public_key,), activate=True)
+    invocation = await request_add()
+    async with serve() as server:
+        assert await server.code(keyed_leader, invocation) == ""
+        assert await server.code(other, invocation) == "leader_not_accepted"
+        assert await server.code(Address.of(0xDEAD), invocation) == "leader_not_accepted"
+        assert await server.code(keyed_leader, invocation, NEXT_KEY) == "key_unknown"
+
+
+async def test_an_open_tool_accepts_each_leader_that_can_close_invocations(
+    serve, tools, leaders, keyed_leader, define, invocations, admin, chain, localnet
+):
+    await tools.register(Registration(define()))
+    found = await tools.get(ADD)
+    _, invocation = await invocations.request(found, INPUTS, leaders=[keyed_leader])
+    await leaders.deactivate(keyed_leader)
+    async with serve() as server:
+        assert await server.code(keyed_leader, invocation) == ""
+        # A tool is no leader, whatever its keys.
+        assert await server.code(found.id, invocation) == "leader_not_accepted"
+        judge = LeaderRegistry(admin, chain.deployment)
+        await judge.propose_slash(keyed_leader, 1, "a reason", bytes(32))
+        localnet.advance_clock(3 * 86_400_000)
+        await judge.execute_slash(keyed_leader)
+        await server.until("leader_not_accepted", keyed_leader, invocation)
+
+
+async def test_the_list_of_the_tool_is_followed(serve, tools, keyed_leader, request_add):
+    invocation = await request_add()
+    async with serve() as server:
+        assert await server.code(keyed_leader, invocation) == ""
+        await tools.remove_leader(ADD, keyed_leader)
+        await server.until("leader_not_accepted", keyed_leader, invocation)
+        await tools.add_leader(ADD, keyed_leader)
+        assert await server.code(keyed_leader, invocation) == ""
+
+
+async def test_a_tool_that_is_registered_while_it_is_served_is_followed_from_then_on(
+    serve, tools, keyed_leader, define, invocations
+):
+    async with serve() as server:
+        assert await server.code(keyed_leader, Address.of(1)) == "leader_not_accepted"
+        terms = Registration(define(), price_mist=500, leaders=(keyed_leader,))
+        await tools.register(terms)
+        _, invocation = await invocations.request(await tools.get(ADD), INPUTS)
+        assert await server.code(keyed_leader, invocation) == ""
+
+
+async def test_a_key_that_was_just_added_on_chain_is_found_at_the_first_call(
+    serve, leaders, active_leader, request_add
+):
+    invocation = await request_add()
+    async with serve() as server:
+        for key in (KEY, NEXT_KEY):
+            await leaders.add_key(active_leader, key.public_key)
+            assert await server.code(active_leader, invocation, key) == ""
+
+
+async def test_a_rotation_under_load_loses_no_request(serve, leaders, keyed_leader, request_add):
+    invocation = await request_add()
+    signing = [KEY]
+    codes = []
+
+    async def load(server, invocation, stop):
+        while not stop.is_set():
+            codes.append(await server.code(keyed_leader, invocation, signing[0]))
+            await asyncio.sleep(0)
+
+    async with serve() as server, asyncio.TaskGroup() as tasks:
+        stop = asyncio.Event()
+        tasks.create_task(load(server, await request_add(), stop))
+        tasks.create_task(load(server, await request_add(), stop))
+        await leaders.add_key(keyed_leader, NEXT_KEY.public_key)
+        signing[0] = NEXT_KEY
+        await leaders.remove_key(keyed_leader, KEY.public_key)
+        await server.until("key_unknown", keyed_leader, invocation, KEY)
+        stop.set()
+    assert len(codes) > 4
+    assert set(codes) == {""}
+
+
+@pytest.mark.parametrize("bound", ["PATIENCE_S", "MAX_WAITING"])
+async def test_a_key_that_was_not_looked_for_in_time_is_not_refused(
+    serve, leaders, active_leader, request_add, owner, monkeypatch, bound
+):
+    invocation = await request_add()
+    may_read = asyncio.Event()
+    async with serve() as server:
+        objects = owner.objects
+
+        async def slow(ids):
+            await may_read.wait()
+            return await objects(ids)
+
+        monkeypatch.setattr(owner, "objects", slow)
+        await leaders.add_key(active_leader, KEY.public_key)
+        with monkeypatch.context() as patched:
+            patched.setattr(tool_access, bound, 0)
+            assert await server.code(active_leader, invocation) == "not_ready"
+        may_read.set()
+        assert await server.code(active_leader, invocation) == ""
+
+
+async def test_whoever_asks_for_a_key_that_nobody_has_costs_one_reading_with_all_others(
+    serve, keyed_leader, priced_tool, owner, monkeypatch
+):
+    async with serve() as server:
+        readings = []
+        objects = owner.objects
+
+        async def counted(ids):
+            readings.append(ids)
+            return await objects(ids)
+
+        monkeypatch.setattr(owner, "objects", counted)
+        strangers = [Address.of(number) for number in range(1, 41)]
+        codes = await asyncio.gather(*(server.code(each, Address.of(1)) for each in strangers))
+    assert set(codes) == {"leader_not_accepted"}
+    # Two requests a reading: the tools, then the leaders. Those that ask while one is under way
+    # wait for the next.
+    assert len(readings) <= 8
+
+
+async def test_while_the_node_is_away_what_was_read_last_holds(
+    serve, keyed_leader, request_add, chain, monkeypatch
+):
+    invocation = await request_add()
+    async with chain.client("owner") as node, serve(client_of_chain=node) as server:
+        assert await server.code(keyed_leader, invocation) == ""
+        await node.connection.close()
+        assert await server.code(keyed_leader, invocation) == ""
+        assert await server.code(keyed_leader, invocation, NEXT_KEY) == "not_ready"
+
+
+# --- For what
+
+
+async def test_only_an_open_invocation_that_names_tool_and_leader_is_served(
+    serve, keyed_leader, request_add, closing
+):
+    closed = await request_add()
+    await closing.close(keyed_leader, {closed: FAILURE})
+    async with serve() as server:
+        assert await server.code(keyed_leader, closed) == "call_not_authorized"
+        assert await server.code(keyed_leader, keyed_leader) == "call_not_authorized"
+        assert await server.code(keyed_leader, "0x1") == "call_not_authorized"
+        # It may be one that the node of the server does not have yet.
+        assert await server.code(keyed_leader, Address.of(0xA1)) == "not_ready"
+
+
+async def test_an_invocation_of_another_tool_is_refused(
+    serve, keyed_leader, priced_tool, tools, define, invocations
+):
+    other = define("xyz.example.math.mul@1")
+    await tools.register(Registration(other, leaders=(keyed_leader,)))
+    _, invocation = await invocations.request(await tools.get(other.fqn), INPUTS)
+    async with serve() as server:
+        assert await server.code(keyed_leader, invocation) == "call_not_authorized"
+
+
+async def test_an_invocation_that_nobody_can_close_any_more_is_refused(
+    serve, keyed_leader, request_add, localnet
+):
+    invocation = await request_add()
+    async with serve() as server:
+        assert await server.code(keyed_leader, invocation) == ""
+        localnet.advance_clock(20_000)
+        assert await server.code(keyed_leader, invocation, body=b'{"a": 1,"b":2}') != ""
+
+
+# --- What it learns
+
+
+async def test_a_leader_that_fails_three_answers_is_refused(
+    serve, keyed_leader, request_add, closing
+):
+    async with serve() as server:
+        taken = [await request_add() for _ in range(3)]
+        for invocation in taken:
+            assert await server.code(keyed_leader, invocation) == ""
+        last = await request_add()
+        assert await server.code(keyed_leader, last) == ""
+        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
+        await server.until("answers_unpaid", keyed_leader, last)
+        _, refused = await server.post(keyed_leader, last)
+        detail = refused.json()["detail"]
+        assert all(f"{invocation} (unreachable)" in detail for invocation in taken)
+        server.answers.forgive(str(keyed_leader))
+        assert await server.code(keyed_leader, last) == ""
+
+
+async def test_a_leader_that_lets_what_it_took_expire_is_refused(
+    serve, keyed_leader, request_add, invocations, localnet
+):
+    async with serve() as server:
+        taken = [await request_add() for _ in range(3)]
+        for invocation in taken:
+            assert await server.code(keyed_leader, invocation) == ""
+        localnet.advance_clock(20_000)
+        await invocations.delete(*taken)
+        await server.until("answers_unpaid", keyed_leader, await request_add())
+
+
+async def test_what_was_failed_while_no_server_ran_is_found(
+    serve, keyed_leader, request_add, closing, tmp_path
+):
+    taken = [await request_add() for _ in range(4)]
+    async with serve(answers=TakenAnswers(tmp_path / "state")) as server:
+        for invocation in taken:
+            assert await server.code(keyed_leader, invocation) == ""
+    outcomes = dict.fromkeys(taken[:3], FAILURE) | {taken[3]: ANSWER}
+    await closing.close(keyed_leader, outcomes)
+    answers = TakenAnswers(tmp_path / "state")
+    # As a server leaves them that asks no chain.
+    for other in ("of nothing", str(keyed_leader)):
+        answers.begin("a caller", other, "digest", time())
+        answers.end("a caller", other, has_answer=True)
+    async with serve(answers=answers) as server:
+        assert await server.code(keyed_leader, await request_add()) == "answers_unpaid"
+    assert answers.pending(10) == ["of nothing", str(keyed_leader)]
+    assert str(taken[3]) not in answers.refusal(str(keyed_leader))
+
+
+async def test_a_leader_that_settles_is_served_on_and_on(serve, keyed_leader, request_add, closing):
+    async with serve() as server:
+        for _ in range(4):
+            invocation = await request_add()
+            assert await server.code(keyed_leader, invocation) == ""
+            await closing.close(keyed_leader, {invocation: ANSWER})
+        assert await server.code(keyed_leader, await request_add()) == ""
+
+
+# --- The signature of the answer
+
+
+async def test_the_chain_settles_with_what_the_server_signs_and_with_nothing_else(
+    serve, tools, keyed_leader, define, invocations, closing
+):
+    terms = {"keys": (TOOL_KEY.public_key,), "requires_signed_outcome": True}
+    await tools.register(Registration(define(), 500, leaders=(keyed_leader,), **terms))
+    _, invocation = await invocations.request(await tools.get(ADD), INPUTS)
+    async with serve() as server:
+        request, response = await server.post(keyed_leader, invocation)
+    signature = check_answer(ANSWER, response.headers, request, {TOOL_KEY.public_key}, asked=BODY)
+    for wrong in (
+        Answer("ok", {"result": 4}, signature),
+        Answer("okay", {"result": 3}, signature),
+        ANSWER,
+    ):
+        with pytest.raises(Exception, match=r"sign"):
+            await closing.close(keyed_leader, {invocation: wrong})
+    await closing.close(keyed_leader, {invocation: Answer("ok", {"result": 3}, signature)})
+    assert await invocations.outcome(invocation) == ANSWER
+
+
+async def test_ports_of_all_sizes_are_signed_as_the_chain_has_them(chain, user):
+    """Read back from Move: `value::size` of what a transaction makes is what is signed."""
+    from nexus_tools.tool import encoded_ports
+
+    document = {"long": "ä" * 20_000, "short": [1, 2.5, None], "empty": ""}
+    builder = TransactionBuilder()
+    texts = Ports.bcs.decode(encoded_ports(document))
+    assert isinstance(dict(texts.values)["long"], Value.InlineChunks)
+    ports = make_ports(builder, chain.deployment.package, texts)
+    calls.value.size(builder, chain.deployment.package, ports)
+    results = (await user.inspect(builder)).results
+    assert int.from_bytes(results[-1][0], "little") == len(encoded_ports(document))
+
+
+# --- At its start
+
+
+@pytest.mark.parametrize("mode", ["off", "optional"])
+async def test_a_tool_with_a_price_is_served_to_nobody_but_its_leaders(serve, priced_tool, mode):
+    with pytest.raises(UsageError) as refused:
+        async with serve(mode):
+            pass
+    assert refused.value.code == "signatures_needed"
+    assert ADD in refused.value.message
+
+
+async def test_a_tool_without_a_price_may_be_served_to_all(serve, tools, define):
+    await tools.register(Registration(define()))
+    async with serve("optional") as server:
+        response = await server.http.post(f"/{ADD}/invoke", json=INPUTS)
+    assert response.status_code == 200
+
+
+async def test_the_operator_hears_that_a_key_is_not_on_chain(serve, tools, define):
+    await tools.register(Registration(define(), keys=(KEY.public_key,)))
+    with structlog.testing.capture_logs() as logged:
+        async with serve():
+            pass
+    assert {"event": "key_not_on_chain", "tool": ADD}.items() <= logged[0].items()
+
+
+# --- While its key is none of the tool's
+
+
+@pytest.fixture
+def keyed_tool(tools, keyed_leader, define):
+    """Registers the tool with a key, of which one has to sign the answer."""
+
+    async def register(key):
+        terms = {"keys": (key.public_key,), "requires_signed_outcome": True}
+        await tools.register(Registration(define(), 500, leaders=(keyed_leader,), **terms))
+        return await tools.get(ADD)
+
+    return register
+
+
+async def test_while_its_key_is_not_on_chain_a_server_asks_leaders_to_come_back(
+    serve, tools, keyed_leader, keyed_tool, invocations, closing
+):
+    found = await keyed_tool(KEY)
+    async with serve() as server:
+        taken = [(await invocations.request(found, INPUTS))[1] for _ in range(4)]
+        for invocation in taken:
+            _, response = await server.post(keyed_leader, invocation)
+            assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+            assert response.json()["code"] == "key_not_on_chain"
+        health = (await server.http.get(f"/{ADD}/health")).json()
+        assert health["checks"] == {"server": True, "signing_key": False}
+        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
+        await tools.add_key(ADD, TOOL_KEY.public_key)
+        _, invocation = await invocations.request(await tools.get(ADD), INPUTS)
+        await server.until("", keyed_leader, invocation)
+        assert (await server.http.get(f"/{ADD}/health")).status_code == 200
+
+
+async def test_an_invocation_from_before_the_key_of_the_server_is_left_to_who_has_the_former(
+    serve, tools, keyed_leader, keyed_tool, invocations
+):
+    found = await keyed_tool(KEY)
+    _, before = await invocations.request(found, INPUTS)
+    await tools.add_key(ADD, TOOL_KEY.public_key)
+    async with serve() as server:
+        _, heard = await invocations.request(await tools.get(ADD), INPUTS)
+        _, response = await server.post(keyed_leader, before)
+        assert (response.status_code, response.json()["code"]) == (503, "not_ready")
+        assert "when the tool had other keys" in response.json()["detail"]
+        assert await server.code(keyed_leader, heard) == ""
+    assert server.answers.pending(10) == [str(heard)]
+
+
+async def test_no_leader_is_blamed_for_what_was_signed_with_a_key_that_was_removed_meanwhile(
+    serve, tools, keyed_leader, keyed_tool, invocations, closing
+):
+    found = await keyed_tool(TOOL_KEY)
+    async with serve() as server:
+        taken = [(await invocations.request(found, INPUTS))[1] for _ in range(3)]
+        for invocation in taken:
+            assert await server.code(keyed_leader, invocation) == ""
+        await tools.add_key(ADD, NEXT_KEY.public_key)
+        await tools.remove_key(ADD, TOOL_KEY.public_key)
+        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
+        await server.until("key_not_on_chain", keyed_leader, taken[0])
+        await tools.add_key(ADD, TOOL_KEY.public_key)
+        _, invocation = await invocations.request(await tools.get(ADD), INPUTS)
+        await server.until("", keyed_leader, invocation)
+
+
+async def test_an_answer_that_was_closed_before_the_key_was_removed_counts_all_the_same(
+    serve, tools, keyed_leader, keyed_tool, invocations, closing
+):
+    found = await keyed_tool(TOOL_KEY)
+    async with serve() as server:
+        taken = [(await invocations.request(found, INPUTS))[1] for _ in range(3)]
+        for invocation in taken:
+            assert await server.code(keyed_leader, invocation) == ""
+        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
+        await tools.add_key(ADD, NEXT_KEY.public_key)
+        await tools.remove_key(ADD, TOOL_KEY.public_key)
+        await server.until("key_not_on_chain", keyed_leader, taken[0])
+        await tools.add_key(ADD, TOOL_KEY.public_key)
+        await server.until("answers_unpaid", keyed_leader, taken[0])

@@ -1,0 +1,137 @@
+"""Wallets with more coins than fit in a transaction."""
+
+import pytest
+
+from nexus_tools.errors import NotNowError
+from nexus_tools.sui.client import Coin, SuiClient
+from nexus_tools.sui.client.transactions.coin_merging import coins_to_merge
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.object import ObjectReference
+
+MIST = 1_000_000_000
+CAROL = Address.of(0xCA401)
+PRICE = 1_000
+
+
+def pay(amount):
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], CAROL)
+    return builder
+
+
+def coin(number, balance):
+    return Coin(ObjectReference(Address.of(number), 1, Digest(bytes(32))), balance)
+
+
+@pytest.fixture
+def scatter(localnet):
+    """Gives an address many coins of one amount."""
+
+    def scatter(recipient, count, each_mist):
+        for start in range(0, count, 200):
+            localnet.fund(recipient, *[each_mist] * min(200, count - start))
+
+    return scatter
+
+
+@pytest.fixture
+async def merges():
+    return []
+
+
+@pytest.fixture
+async def client(localnet, merges):
+    def on_merge(executed, count):
+        merges.append((executed, count))
+
+    async with SuiClient(localnet.network, KeyPair.new(), on_merge=on_merge) as client:
+        yield client
+
+
+# --- Which coins are merged
+
+
+def test_the_largest_coins_pay_for_merging_the_others():
+    coins = [coin(number, 10_000_000) for number in range(300)]
+    merged = coins_to_merge(coins, PRICE)
+    # 10 000 units and 1 000 a coin at a price of 1 000 are 0.28 SUI: 28 or 29 coins of 0.01 SUI
+    assert 270 <= len(merged) <= 272
+
+
+def test_coins_are_merged_up_to_the_size_of_a_transaction():
+    assert (
+        len(coins_to_merge([coin(0, MIST * 9), *map(coin, range(1, 3_000), [1] * 2_999)], 1))
+        == 1_000
+    )
+
+
+def test_nothing_is_merged_when_gas_takes_more_than_the_coins_hold():
+    assert coins_to_merge([coin(number, 1_000) for number in range(400)], PRICE) == []
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_nothing_is_merged_when_there_are_fewer_than_two_coins(count):
+    assert coins_to_merge([coin(number, MIST) for number in range(count)], PRICE) == []
+
+
+# --- On a node
+
+
+async def test_a_payment_merges_coins_first_when_it_needs_more_than_fit(client, scatter, merges):
+    scatter(client.address, 600, 2_000_000)
+    executed = await client.execute(pay(700_000_000))
+    assert await client.balance(CAROL) == 700_000_000
+    assert merges
+    gas = executed.cost.net + sum(merge.cost.net for merge, _ in merges)
+    assert await client.balance(client.address) == 1_200_000_000 - 700_000_000 - gas
+
+
+async def test_a_simulation_merges_nothing_and_shows_the_payment(client, scatter, merges):
+    scatter(client.address, 600, 2_000_000)
+    simulated = await client.simulate(pay(700_000_000))
+    simulated.raise_for_status()
+    assert merges == []
+    assert len(await client.coins(client.address)) == 600
+
+
+async def test_a_transaction_for_others_to_sign_says_how_to_merge(client, scatter, merges):
+    scatter(client.address, 300, 3_000_000)
+    with pytest.raises(NotNowError) as caught:
+        await client.build(pay(800_000_000))
+    assert "255 coins" in caught.value.message
+    assert "wallet merge" in caught.value.hint
+    assert merges == []
+
+
+async def test_no_coin_is_merged_when_all_of_them_are_too_little(client, scatter, merges):
+    scatter(client.address, 300, 2_000_000)
+    with pytest.raises(NotNowError) as caught:
+        await client.execute(pay(600_000_000))
+    assert caught.value.code == "not_enough_sui"
+    assert caught.value.details["available_mist"] == 600_000_000
+    assert merges == []
+
+
+async def test_coins_that_a_transaction_names_are_not_merged(client, scatter):
+    scatter(client.address, 400, 3_000_000)
+    named = (await client.coins(client.address))[-1].reference.object_id
+    builder = pay(900_000_000)
+    builder.transfer_objects([builder.object(named)], CAROL)
+    await client.execute(builder)
+    assert await client.balance(CAROL) == 903_000_000
+
+
+async def test_merging_leaves_one_coin(client, scatter, merges):
+    scatter(client.address, 1_300, 5_000_000)
+    merged = await client.merge_coins()
+    assert len(merged) == len(merges) == 2
+    (left,) = await client.coins(client.address)
+    assert left.balance == 1_300 * 5_000_000 - sum(each.cost.net for each in merged)
+
+
+async def test_merging_one_coin_sends_nothing(client, scatter):
+    scatter(client.address, 1, MIST)
+    assert await client.merge_coins() == ()

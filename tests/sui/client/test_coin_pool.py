@@ -1,0 +1,202 @@
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from nexus_tools.errors import NotNowError
+from nexus_tools.sui.client import Balance, Coin, GasSource
+from nexus_tools.sui.client.coins.coin_pool import EVERYTHING, Payment, Purse
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.object import ObjectReference
+
+
+def coin(number, balance, version=1):
+    return Coin(ObjectReference(Address.of(number), version, Digest(bytes(32))), balance)
+
+
+def pool(*coins, balance=0):
+    """The purse of a wallet that has these coins on chain, and what is there to change it."""
+    on_chain = SimpleNamespace(coins=list(coins), balance=balance, looks=0)
+
+    async def read_coins():
+        return tuple(on_chain.coins)
+
+    async def read_balance():
+        on_chain.looks += 1
+        return Balance(sum(coin.balance for coin in on_chain.coins), on_chain.balance)
+
+    return Purse(read_coins, read_balance), on_chain
+
+
+def parts(payment):
+    return [coin.balance for coin in payment.coins], payment.reserved
+
+
+# --- Coins
+
+
+async def test_the_largest_coin_pays_if_it_is_enough():
+    purse, _ = pool(coin(1, 10), coin(2, 50), coin(3, 30))
+    assert parts(await purse.take(40)) == ([50], 0)
+
+
+async def test_more_coins_pay_if_one_is_not_enough():
+    purse, _ = pool(coin(1, 10), coin(2, 50), coin(3, 30))
+    assert parts(await purse.take(75)) == ([50, 30], 0)
+
+
+async def test_as_much_as_wanted_is_taken_if_it_is_there():
+    purse, _ = pool(coin(1, 10), coin(2, 50))
+    assert parts(await purse.take(20, wanted=1_000)) == ([50, 10], 0)
+
+
+async def test_a_coin_that_is_an_input_does_not_pay():
+    purse, _ = pool(coin(1, 10), coin(2, 50))
+    assert parts(await purse.take(5, exclude={Address.of(2)})) == ([10], 0)
+
+
+async def test_too_little_is_said_in_sui():
+    purse, _ = pool(coin(1, 1_500_000_000))
+    with pytest.raises(NotNowError) as caught:
+        await purse.take(2_000_000_000)
+    assert caught.value.code == "not_enough_sui"
+    assert "has 1.5 SUI" in caught.value.message
+    assert "this needs about 2 SUI" in caught.value.message
+
+
+async def test_money_that_came_in_meanwhile_is_found():
+    purse, on_chain = pool(coin(1, 10))
+    taken = await purse.take(5)
+    await purse.give_back(taken, taken)
+    on_chain.coins.append(coin(2, 100))
+    assert parts(await purse.take(60)) == ([100], 0)
+
+
+async def test_a_lagging_node_does_not_bring_an_old_version_back():
+    purse, _ = pool(coin(1, 100, version=1))
+    taken = await purse.take(5)
+    await purse.give_back(taken, Payment((coin(1, 90, version=2),)))
+    with pytest.raises(NotNowError):
+        await purse.take(95)  # looks at the chain again, which still has the first version
+    [left] = (await purse.take(5)).coins
+    assert left.reference.version == 2
+
+
+async def test_a_coin_in_use_is_waited_for():
+    purse, _ = pool(coin(1, 100))
+    taken = await purse.take(5)
+    waiting = asyncio.create_task(purse.take(5))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await purse.give_back(taken, Payment((coin(1, 90, version=2),)))
+    assert parts(await waiting) == ([90], 0)
+
+
+# --- The address balance
+
+
+async def test_the_address_balance_is_not_looked_at_while_coins_suffice():
+    purse, on_chain = pool(coin(1, 10), coin(2, 50), balance=100)
+    assert parts(await purse.take(40, wanted=1_000)) == ([50, 10], 0)
+    assert on_chain.looks == 0
+
+
+async def test_the_address_balance_has_what_coins_lack():
+    purse, _ = pool(coin(1, 10), coin(2, 50), balance=100)
+    assert parts(await purse.take(75)) == ([50, 10], 15)
+
+
+async def test_once_it_is_known_the_address_balance_adds_to_what_is_wanted():
+    purse, on_chain = pool(coin(1, 10), balance=100)
+    taken = await purse.take(75)
+    await purse.give_back(taken, taken)
+    assert parts(await purse.take(5, wanted=1_000)) == ([10], 100)
+    assert on_chain.looks == 1
+
+
+async def test_without_coins_the_address_balance_pays():
+    purse, _ = pool(balance=100)
+    assert parts(await purse.take(75)) == ([], 75)
+
+
+async def test_who_asks_for_the_address_balance_leaves_the_coins():
+    purse, _ = pool(coin(1, 500), balance=100)
+    payment = await purse.take(75, source=GasSource.ADDRESS_BALANCE)
+    assert parts(payment) == ([], 75)
+    assert parts(await purse.take(5)) == ([500], 0)
+
+
+async def test_payments_under_way_never_hold_more_than_the_address_balance_has():
+    purse, _ = pool(balance=100)
+    first = await purse.take(60, source=GasSource.ADDRESS_BALANCE)
+    waiting = asyncio.create_task(purse.take(60, source=GasSource.ADDRESS_BALANCE))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await purse.give_back(first, Payment(reserved=first.reserved - 10))
+    assert parts(await waiting) == ([], 60)
+
+
+async def test_the_address_balance_alone_does_not_wait_for_coins():
+    purse, _ = pool(coin(1, 500), balance=100)
+    await purse.take(5)
+    with pytest.raises(NotNowError):
+        await purse.take(101, source=GasSource.ADDRESS_BALANCE)
+
+
+async def test_what_is_not_needed_is_free_again_at_once():
+    purse, _ = pool(coin(1, 10), balance=100)
+    taken = await purse.take(20, wanted=1_000)
+    assert parts(taken) == ([10], 100)
+    taken = await purse.narrow(taken, 25)
+    assert parts(taken) == ([10], 15)
+    assert parts(await purse.take(85, source=GasSource.ADDRESS_BALANCE)) == ([], 85)
+
+
+async def test_coins_that_turn_out_to_suffice_leave_the_address_balance_alone():
+    purse, _ = pool(coin(1, 10), balance=100)
+    await purse.give_back(await purse.take(20), Payment((coin(1, 10, version=2),), 100))
+    taken = await purse.take(5, wanted=1_000)
+    assert parts(await purse.narrow(taken, 7)) == ([10], 0)
+
+
+async def test_what_commands_withdraw_by_themselves_does_not_pay():
+    purse, _ = pool(balance=100)
+    assert parts(await purse.take(10, wanted=1_000, withdrawals=70)) == ([], 30)
+
+
+async def test_whoever_wants_everything_gets_both_kinds():
+    purse, _ = pool(coin(1, 10), coin(2, 50), balance=100)
+    assert parts(await purse.take(5, wanted=EVERYTHING)) == ([50, 10], 100)
+
+
+async def test_too_little_counts_both_kinds():
+    purse, _ = pool(coin(1, 1_500_000_000), balance=250_000_000)
+    with pytest.raises(NotNowError) as caught:
+        await purse.take(2_000_000_000)
+    assert caught.value.code == "not_enough_sui"
+    assert "the wallet has 1.75 SUI" in caught.value.message
+    assert caught.value.details["lacking_mist"] == 250_000_000
+
+
+async def test_too_little_in_the_address_balance_is_said_of_it_alone():
+    purse, _ = pool(coin(1, 5_000_000_000), balance=250_000_000)
+    with pytest.raises(NotNowError, match=r"address balance has 0\.25 SUI"):
+        await purse.take(1_000_000_000, source=GasSource.ADDRESS_BALANCE)
+
+
+async def test_money_that_came_into_the_address_balance_is_found():
+    purse, on_chain = pool(coin(1, 10))
+    with pytest.raises(NotNowError):
+        await purse.take(60)
+    on_chain.balance = 50
+    assert parts(await purse.take(60)) == ([10], 50)
+
+
+async def test_a_balance_that_somebody_else_spent_is_overdrawn():
+    purse, on_chain = pool(balance=100)
+    await purse.take(75)
+    assert not purse.is_overdrawn
+    on_chain.balance = 40
+    assert not await purse.read_balance_again()
+    assert purse.is_overdrawn

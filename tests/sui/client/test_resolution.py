@@ -1,0 +1,35 @@
+from nexus_tools.sui.client.transactions.resolution import KnownObjects
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.object import AddressOwner, ObjectReference
+
+ID = Address.of(7)
+OWNER = AddressOwner(Address.of(1))
+
+
+def reference(version):
+    return ObjectReference(ID, version, Digest(bytes([version] * 32)))
+
+
+def test_a_newer_version_replaces_an_older_one_but_never_the_reverse():
+    known = KnownObjects()
+    known.learn(OWNER, reference(5))
+    known.learn(OWNER, reference(4))
+    assert known[ID] == (OWNER, reference(5))
+    known.learn(OWNER, reference(6))
+    assert known[ID] == (OWNER, reference(6))
+
+
+def test_what_is_forgotten_is_unknown():
+    known = KnownObjects()
+    known.learn(OWNER, reference(5))
+    known.forget([ID, Address.of(8)])
+    assert ID not in known
+
+
+def test_memory_is_bounded_and_the_oldest_goes_first(monkeypatch):
+    monkeypatch.setattr("nexus_tools.sui.client.transactions.resolution.MAX_KNOWN", 2)
+    known = KnownObjects()
+    for number in (1, 2, 3):
+        known.learn(OWNER, ObjectReference(Address.of(number), 1, Digest(bytes(32))))
+    assert [Address.of(number) in known for number in (1, 2, 3)] == [False, True, True]

@@ -1,0 +1,104 @@
+"""All commands are checked before the first is executed, each kind of mistake over all of them."""
+
+from itertools import pairwise
+
+import pytest
+
+from nexus_tools.sui.bcs import u8
+from nexus_tools.sui.types.execution_status import (
+    ArgumentErrorKind,
+    CommandArgumentError,
+    ErrorKind,
+)
+from nexus_tools.sui.types.transaction import InputArgument
+from nexus_tools.sui.types.type_tag import GAS_COIN
+
+# Each makes one mistake, and gives the error, and which of its own commands reports it.
+
+
+def _argument(index, kind, *data):
+    return ErrorKind.COMMAND_ARGUMENT_ERROR, CommandArgumentError(index, kind, data)
+
+
+def function_that_is_not_there(world, build):
+    world.call(build, "nope")
+    return (ErrorKind.FUNCTION_NOT_FOUND, None), 0
+
+
+def argument_that_is_not_there(world, build):
+    world.call(build, "increment", [InputArgument(99)])
+    return _argument(0, ArgumentErrorKind.INDEX_OUT_OF_BOUNDS, 99), 0
+
+
+def bytes_that_are_no_value(world, build):
+    world.call(build, "increment", [build.pure(u8, 1)])
+    return _argument(0, ArgumentErrorKind.INVALID_BCS_BYTES), 0
+
+
+def gas_coin_by_value(_world, build):
+    build.make_move_vec([build.gas], GAS_COIN)
+    return _argument(0, ArgumentErrorKind.INVALID_GAS_COIN_USAGE), 0
+
+
+def private_function(world, build):
+    world.call(build, "hidden")
+    return (ErrorKind.NON_ENTRY_FUNCTION_INVOKED, None), 0
+
+
+def value_that_is_gone(world, build):
+    potato = world.call(build, "potato", [build.u64(1)])
+    world.call(build, "eat", [potato])
+    world.call(build, "eat", [potato])
+    return _argument(0, ArgumentErrorKind.ARGUMENT_WITHOUT_VALUE), 2
+
+
+def result_that_is_left(world, build):
+    world.call(build, "potato", [build.u64(2)])
+    return (ErrorKind.UNUSED_VALUE_WITHOUT_DROP, None), None
+
+
+def entry_argument_that_is_hot(world, build):
+    thing = build.resolved(world.argument(world.things()[0]))
+    potato = world.call(build, "potato_of", [thing])
+    world.call(build, "private_entry", [thing, build.u64(1)])
+    world.call(build, "eat", [potato])
+    return _argument(0, ArgumentErrorKind.INVALID_ARGUMENT_TO_PRIVATE_ENTRY_FUNCTION), 1
+
+
+def abort(world, build):
+    world.call(build, "fail", [build.u64(1)])
+    return (ErrorKind.MOVE_ABORT, None), 0
+
+
+IN_THEIR_ORDER = (
+    function_that_is_not_there,
+    argument_that_is_not_there,
+    bytes_that_are_no_value,
+    gas_coin_by_value,
+    private_function,
+    value_that_is_gone,
+    result_that_is_left,
+    entry_argument_that_is_hot,
+    abort,
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), list(pairwise(IN_THEIR_ORDER)), ids=lambda mistake: mistake.__name__
+)
+def test_of_two_mistakes_the_earlier_check_finds_its_own(probed, build, first, second):
+    probed.new_thing()
+    second(probed, build)
+    before = len(build.finish().commands)
+    (kind, data), place = first(probed, build)
+    found = probed.fail(build)
+    if kind is ErrorKind.UNUSED_VALUE_WITHOUT_DROP:
+        data = (before, 0)
+    assert found == (kind, data, None if place is None else before + place)
+
+
+def test_a_package_is_not_published_if_a_later_command_cannot_be(world, build):
+    world.publishing(build, [b"no module"])
+    build.transfer_objects([InputArgument(9)], world.BOB)
+    wrong = CommandArgumentError(0, ArgumentErrorKind.INDEX_OUT_OF_BOUNDS, (9,))
+    assert world.fail_argument(build) == (wrong, 2)

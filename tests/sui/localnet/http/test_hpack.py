@@ -1,0 +1,68 @@
+import pytest
+from hpack import Decoder, Encoder
+
+from nexus_tools.sui.localnet.http import hpack
+from nexus_tools.sui.localnet.http.hpack import CompressionError, RequestDecoder
+
+FIRST = [(b":method", b"POST"), (b":path", b"/a"), (b"te", b"trailers")]
+SECOND = [(b":method", b"POST"), (b":path", b"/b"), (b"te", b"trailers")]
+
+
+def test_a_head_that_comes_again_has_the_same_fields():
+    encoder, decoder = Encoder(), RequestDecoder()
+    blocks = [encoder.encode(FIRST) for _ in range(4)]
+
+    assert blocks[1] == blocks[2] != blocks[0]
+    assert [decoder.decode(block, raw=True) for block in blocks] == [FIRST] * 4
+
+
+def test_the_same_bytes_are_read_anew_when_the_table_has_changed():
+    # RFC 7541, 6.2.1: 0x40 puts a field into the table, at place 62: 0xbe.
+    decoder = RequestDecoder()
+    decoder.decode(b"\x40\x01a\x01b", raw=True)
+    assert decoder.decode(b"\xbe", raw=True) == [(b"a", b"b")]
+    decoder.decode(b"\x40\x01c\x01d", raw=True)
+
+    assert decoder.decode(b"\xbe", raw=True) == [(b"c", b"d")]
+
+
+def test_a_place_is_not_known_any_more_when_the_table_has_become_smaller():
+    decoder = RequestDecoder()
+    decoder.decode(b"\x40\x01a\x01b", raw=True)
+    decoder.decode(b"\xbe", raw=True)
+    decoder.decode(b"\x20", raw=True)  # RFC 7541, 6.3: its size is zero now
+
+    with pytest.raises(CompressionError):
+        decoder.decode(b"\xbe", raw=True)
+
+
+def test_heads_in_any_order_are_decoded_as_by_any_decoder():
+    encoder, decoder, other = Encoder(), RequestDecoder(), Decoder()
+    blocks = [encoder.encode(fields) for fields in (FIRST, SECOND, FIRST, SECOND, FIRST, FIRST)]
+
+    for each in blocks:
+        assert decoder.decode(each, raw=True) == other.decode(each, raw=True)
+
+
+# --- Responses
+
+FIELDS = ((":status", "200"), ("x-sui-epoch", "0"), ("grpc-message", "m" * 300))
+DECODED = [(name.encode(), value.encode()) for name, value in FIELDS]
+
+
+def test_any_decoder_reads_the_fields_in_their_order():
+    assert Decoder().decode(hpack.block(FIELDS), raw=True) == DECODED
+
+
+def test_a_block_does_not_depend_on_the_blocks_before_it():
+    decoder = Decoder()
+    for number in range(3):
+        fields = (*FIELDS, ("x-number", str(number)))
+        expected = [*DECODED, (b"x-number", b"%d" % number)]
+        assert decoder.decode(hpack.block(fields), raw=True) == expected
+        assert Decoder().decode(hpack.block(fields), raw=True) == expected
+
+
+def test_a_field_is_a_literal_that_is_never_indexed():
+    # RFC 7541, 6.2.3: 0x10, then the name and the value, each behind its length.
+    assert hpack.block((("a", "bc"),)) == b"\x10\x01a\x02bc"

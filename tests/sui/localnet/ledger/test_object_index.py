@@ -1,0 +1,132 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nexus_tools.sui.localnet.ledger.object_index import (
+    ObjectIndex,
+    is_instance,
+    listing_place,
+    place_of,
+    type_order,
+)
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.object import MoveObject
+from nexus_tools.sui.types.type_tag import (
+    GAS_COIN,
+    SUI,
+    StructTag,
+    coin_tag,
+    parse_struct_tag,
+)
+
+OWNER = Address.of(0xA)
+USD_COIN = coin_tag(StructTag(Address.of(0x77), "usd", "USD"))
+ANY_COIN = StructTag(GAS_COIN.address, "coin", "Coin")
+BEGINNING = b""
+
+
+def page(index, type_filter=None, after=BEGINNING, limit=None):
+    return [number_of(value) for value in index.page(OWNER, type_filter, after, limit)]
+
+
+def number_of(object_id):
+    return int.from_bytes(object_id, "big")
+
+
+def data_of(number, tag=SUI, balance=0):
+    contents = Address.of(number) + balance.to_bytes(8, "little")
+    return MoveObject(tag, has_public_transfer=True, version=1, contents=contents)
+
+
+def filled():
+    index = ObjectIndex()
+    for data in DATA:
+        index.add(OWNER, data.type, place_of(data))
+    return index
+
+
+DATA = [data_of(9, GAS_COIN, 50), data_of(2, USD_COIN, 90), data_of(5), data_of(1, GAS_COIN, 70)]
+
+
+def test_types_come_one_after_the_other_and_coins_from_the_largest_on():
+    assert page(filled()) == [5, 1, 9, 2]  # the name of the module `sui` is shorter than `coin`
+
+
+def test_a_filter_with_type_arguments_means_that_type_alone():
+    assert page(filled(), GAS_COIN) == [1, 9]
+
+
+def test_a_filter_without_type_arguments_means_all_instantiations():
+    assert page(filled(), ANY_COIN) == [1, 9, 2]
+
+
+def test_a_page_begins_behind_a_place_even_if_that_object_is_gone():
+    index = filled()
+    index.remove(OWNER, GAS_COIN, place_of(DATA[0]))
+    assert page(index, after=listing_place(DATA[0]), limit=1) == [2]
+
+
+def test_an_unknown_key_has_an_empty_page():
+    assert list(filled().page(Address.of(0xB), None, BEGINNING, None)) == []
+
+
+def test_a_type_without_parameters_is_no_instance_of_one_with_others():
+    assert not is_instance(USD_COIN, GAS_COIN)
+    assert not is_instance(SUI, ANY_COIN)
+
+
+def test_types_are_ordered_by_address_then_by_names_the_shorter_first_then_by_parameters():
+    in_order = [
+        "0x2::zoo::Animal",
+        "0x2::coin::Coin<u8>",
+        "0x2::coin::Coin<u64>",
+        "0x2::coin::Coin<address>",
+        "0x2::coin::Coin<vector<u8>>",
+        "0x2::coin::Coin<0x2::sui::SUI>",
+        "0x2::coin::Coin<0x77::usd::USD>",
+        "0x2::coin::Coin<u16>",
+        "0x2::coin::Coin<u8, u8>",
+        "0x2::kiosk::Kiosk",
+        "0x2::kiosk::KioskOwnerCap",
+        "0x2::token::Token",
+        "0x3::a::A",
+    ]
+    tags = list(map(parse_struct_tag, in_order))
+    assert sorted(set(tags), key=type_order) == tags
+
+
+@pytest.mark.parametrize(
+    ("tag", "key"),
+    [
+        (SUI, f"{2:064x}{3:016x}{b'sui'.hex()}{3:016x}{b'SUI'.hex()}{0:016x}"),
+        (
+            parse_struct_tag("0x2::a::B<vector<u16>>"),
+            f"{2:064x}{1:016x}{b'a'.hex()}{1:016x}{b'B'.hex()}{1:016x}{6:08x}{8:08x}",
+        ),
+    ],
+)
+def test_the_order_is_that_of_keys_with_numbers_of_fixed_size(tag, key):
+    assert type_order(tag).hex() == key
+
+
+@given(
+    st.dictionaries(st.integers(0, 60), st.integers(0, 3)),
+    st.sets(st.integers(0, 60)),
+    st.integers(0, 60),
+)
+def test_pages_agree_with_a_sorted_list_whatever_was_added_and_removed(added, removed, after):
+    index, left = ObjectIndex(), []
+    data = {
+        number: data_of(number, GAS_COIN if number % 2 else USD_COIN, balance)
+        for number, balance in added.items()
+    }
+    for each in data.values():
+        index.add(OWNER, each.type, place_of(each))
+    for number in removed & added.keys():
+        index.remove(OWNER, data[number].type, place_of(data[number]))
+    # Coins of 0x2 are before those of 0x77.
+    left = sorted((n % 2 == 0, -b, n) for n, b in added.items() if n not in removed)
+    assert page(index) == [number for _, _, number in left]
+    begin = (after % 2 == 0, -1, after)
+    place = listing_place(data_of(after, GAS_COIN if after % 2 else USD_COIN, 1))
+    assert page(index, after=place, limit=3) == [each[2] for each in left if each > begin][:3]

@@ -1,0 +1,217 @@
+"""Each fault that SQLite takes for a valid, older state; and each moment at which a process dies.
+
+A copy of the directory while the ledger is open is what `kill -9` leaves at that moment.
+"""
+
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.localnet.ledger import STATE_FILE_NAME, Ledger, delete_state
+
+WRITER = Path(__file__).with_name("reverting_writer.py")
+RECORD = "ledger.checkpoint"
+WAL = f"{STATE_FILE_NAME}-wal"
+
+
+@pytest.fixture
+def write(chain_on):
+    """Commit checkpoints to a ledger, each with a larger object than a page."""
+
+    def commit(ledger, count):
+        chain = chain_on(ledger)
+        chain.count = 0 if ledger.is_empty else ledger.latest.number + 1
+        for _ in range(count):
+            chain.commit(chain.coin(1, chain.count))
+
+    return commit
+
+
+@pytest.fixture
+def killed(tmp_path, write):
+    """The directory of a process that was killed after checkpoint 5; all is in its log."""
+    directory = tmp_path / "killed"
+    with closing(Ledger.open(tmp_path / "state")) as ledger:
+        write(ledger, 6)
+        shutil.copytree(tmp_path / "state", directory)
+    return directory
+
+
+def number_in(directory):
+    """The number of the last checkpoint of the ledger in a directory, when it is opened."""
+    with closing(Ledger.open(directory)) as ledger:
+        return ledger.latest.number
+
+
+def refusal_of(directory):
+    with pytest.raises(ValidationError) as caught:
+        Ledger.open(directory)
+    return caught.value
+
+
+# --- Faults
+
+
+def test_open_accepts_the_state_of_a_killed_process(killed):
+    assert number_in(killed) == 5
+
+
+@pytest.mark.parametrize("checkpoint", range(6))
+def test_open_refuses_a_log_with_a_flipped_bit(killed, checkpoint):
+    log = bytearray((killed / WAL).read_bytes())
+    place = len(log) * (2 * checkpoint + 1) // 12
+    log[place] ^= 0x10
+    (killed / WAL).write_bytes(log)
+    error = refusal_of(killed)
+    assert error.code == "state_incomplete"
+    assert "had reached checkpoint 5 of chain" in error.message
+
+
+def test_open_refuses_a_state_without_its_log(killed):
+    (killed / WAL).unlink()
+    assert refusal_of(killed).code == "state_incomplete"
+
+
+@pytest.mark.parametrize("damage", ["truncated", "deleted"])
+def test_open_refuses_a_lost_database_and_leaves_its_log(killed, damage):
+    database = killed / STATE_FILE_NAME
+    if damage == "truncated":
+        database.write_bytes(b"")
+    else:
+        database.unlink()
+    log = (killed / WAL).read_bytes()
+    assert refusal_of(killed).code == "state_incomplete"
+    assert (killed / WAL).read_bytes() == log
+    assert refusal_of(killed).code == "state_incomplete"
+
+
+def test_open_refuses_an_older_copy_of_the_database(tmp_path, write):
+    with closing(Ledger.open(tmp_path)) as ledger:
+        write(ledger, 3)
+    older = (tmp_path / STATE_FILE_NAME).read_bytes()
+    with closing(Ledger.open(tmp_path)) as ledger:
+        write(ledger, 1)
+    (tmp_path / STATE_FILE_NAME).write_bytes(older)
+    error = refusal_of(tmp_path)
+    assert error.code == "state_incomplete"
+    assert "it ends at checkpoint 2" in error.message
+
+
+def test_open_refuses_the_database_of_another_chain(tmp_path, write, chain_on):
+    with closing(Ledger.open(tmp_path / "one")) as ledger:
+        write(ledger, 3)
+    with closing(Ledger.open(tmp_path / "other")) as ledger:
+        chain = chain_on(ledger)
+        for _ in range(4):
+            chain.commit(chain.coin(2, 1))
+    shutil.copy(tmp_path / "other" / STATE_FILE_NAME, tmp_path / "one" / STATE_FILE_NAME)
+    error = refusal_of(tmp_path / "one")
+    assert error.code == "state_incomplete"
+    assert "its checkpoint 2 is another one" in error.message
+
+
+@pytest.mark.parametrize("text", ["", "5", "5 x y\n", "\xff" * 150, "five " + "ab" * 32 + " cd"])
+def test_open_refuses_an_unreadable_record_and_names_it(killed, text):
+    (killed / RECORD).write_text(text, encoding="latin-1")
+    error = refusal_of(killed)
+    assert error.code == "state_damaged"
+    assert str(killed / RECORD) in error.message
+
+
+def test_open_refuses_a_record_with_another_number(killed):
+    record = killed / RECORD
+    record.write_text(record.read_text().replace(" 5 ", " 4 "))
+    assert refusal_of(killed).code == "state_incomplete"
+
+
+def test_hint_of_the_refusal_continues_with_the_rest(killed):
+    (killed / WAL).unlink()
+    record = refusal_of(killed).hint.rpartition("delete ")[2]
+    Path(record).unlink()
+    with closing(Ledger.open(killed)) as ledger:
+        assert ledger.is_empty
+
+
+def test_open_accepts_a_state_from_before_the_record(killed):
+    (killed / RECORD).unlink()
+    assert number_in(killed) == 5
+    (killed / STATE_FILE_NAME).write_bytes(b"")
+    assert refusal_of(killed).code == "state_incomplete"
+
+
+# --- Killed between two steps
+
+
+def test_open_accepts_a_commit_without_its_record(tmp_path, write):
+    with closing(Ledger.open(tmp_path / "state")) as ledger:
+        write(ledger, 3)
+        record = (tmp_path / "state" / RECORD).read_bytes()
+        write(ledger, 1)
+        shutil.copytree(tmp_path / "state", tmp_path / "killed")
+    (tmp_path / "killed" / RECORD).write_bytes(record)
+    assert number_in(tmp_path / "killed") == 3
+    assert (tmp_path / "killed" / RECORD).read_bytes() != record
+
+
+def test_open_accepts_a_genesis_without_its_record(tmp_path, write):
+    with closing(Ledger.open(tmp_path / "state")) as ledger:
+        write(ledger, 1)
+        shutil.copytree(tmp_path / "state", tmp_path / "killed")
+    (tmp_path / "killed" / RECORD).unlink()
+    assert number_in(tmp_path / "killed") == 0
+
+
+def test_open_accepts_a_record_that_moved_back_before_the_revert(tmp_path, write):
+    with closing(Ledger.open(tmp_path / "state")) as ledger:
+        write(ledger, 3)
+        snapshot = ledger.snapshot()
+        write(ledger, 2)
+        shutil.copytree(tmp_path / "state", tmp_path / "killed")
+        ledger.revert(snapshot)
+        shutil.copy(tmp_path / "state" / RECORD, tmp_path / "killed" / RECORD)
+    assert number_in(tmp_path / "killed") == 4
+
+
+def test_open_refuses_a_loss_after_a_revert(tmp_path, write):
+    with closing(Ledger.open(tmp_path / "state")) as ledger:
+        write(ledger, 2)
+        snapshot = ledger.snapshot()
+        write(ledger, 1)
+        ledger.revert(snapshot)
+        shutil.copytree(tmp_path / "state", tmp_path / "reverted")
+        write(ledger, 2)
+        shutil.copy(tmp_path / "state" / RECORD, tmp_path / "reverted" / RECORD)
+    assert refusal_of(tmp_path / "reverted").code == "state_incomplete"
+    assert number_in(tmp_path / "state") == 3
+
+
+def test_delete_state_can_be_repeated_when_it_was_killed(killed):
+    """The record goes first: a database that is gone must not be taken for a loss."""
+    (killed / RECORD).unlink()
+    (killed / STATE_FILE_NAME).unlink()
+    with closing(Ledger.open(killed)) as ledger:
+        assert ledger.is_empty
+    (killed / "mine.txt").write_text("not the localnet's")
+    delete_state(killed)
+    assert [path.name for path in killed.iterdir()] == ["mine.txt"]
+
+
+def test_open_accepts_what_kill_9_leaves_of_commits_and_reverts(tmp_path):
+    for lines in (1, 7, 23, 60):
+        with subprocess.Popen(
+            [sys.executable, WRITER, tmp_path],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={"PYTHONPATH": f"{WRITER.parent}:{WRITER.parents[4]}"},
+        ) as writer:
+            for _ in range(lines):
+                assert writer.stdout.readline()
+            writer.send_signal(signal.SIGKILL)
+        assert writer.returncode == -signal.SIGKILL
+        assert number_in(tmp_path) >= 0

@@ -1,0 +1,226 @@
+"""The lines that tests pass, counted by hand from the package `covered`."""
+
+from bisect import bisect_left
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.localnet.compiler import read_sources
+from nexus_tools.sui.localnet.move_test import (
+    MoveTestRunner,
+    Verdict,
+    build_marked,
+    build_tests,
+    coverage_in_words,
+    coverage_lcov,
+    coverage_record,
+)
+from nexus_tools.sui.localnet.move_test.compilation.annotated_sources import read_test_source
+from nexus_tools.sui.localnet.move_test.compilation.markers import refused_functions
+
+COVERED = Path(__file__).parent / "covered"
+SOURCES = read_sources(COVERED)
+
+
+@pytest.fixture(scope="module")
+def runner(builder):
+    marked = partial(build_marked, builder, SOURCES)
+    return MoveTestRunner(build_tests(builder, SOURCES), seed=1, marked=marked, covers=True)
+
+
+@pytest.fixture(scope="module")
+def results(runner, builder):
+    tests = build_tests(builder, SOURCES).tests
+    return {result.test.name: result for result in runner.run(tests)}
+
+
+@pytest.fixture(scope="module")
+def coverage(runner, results):
+    assert len(results) == 3
+    return runner.coverage()
+
+
+def test_each_line_is_counted(coverage):
+    (module,) = coverage.modules
+    assert module.lines == {
+        10: 1,  # the macro, in `perimeter`
+        11: 1,
+        15: 4,
+        16: 0,
+        17: 3,
+        19: 1,
+        20: 0,
+        25: 3,
+        28: 1,
+        29: 0,
+        31: 1,
+        33: 1,
+        37: 2,
+        38: 2,
+        39: 3,
+        41: 1,
+        45: 0,
+        47: 0,
+        50: 0,
+    }
+
+
+def test_missed_lines_are_ranges_over_lines_without_statements(coverage):
+    (module,) = coverage.modules
+    assert module.missed() == [(16, 16), (20, 20), (29, 29), (45, 50)]
+    assert (coverage.covered, coverage.lines) == (13, 19)
+
+
+def test_functions_are_counted_and_those_for_tests_are_left_out(coverage):
+    (module,) = coverage.modules
+    assert {function.name: function.calls for function in module.functions} == {
+        "twice": 1,
+        "area": 4,
+        "square": 3,
+        "perimeter": 1,
+        "total": 2,
+        "unused": 0,
+        "nothing": 0,
+    }
+
+
+def test_the_report_for_programs_is_lcov(coverage):
+    lines = coverage_lcov(coverage, PurePosixPath("move/covered")).splitlines()
+    assert lines[:2] == ["TN:", "SF:move/covered/sources/shapes.move"]
+    assert lines[2:4] == ["FN:9,covered::shapes::twice", "FN:14,covered::shapes::area"]
+    assert "FNDA:4,covered::shapes::area" in lines
+    assert lines[lines.index("FNF:7") + 1] == "FNH:5"
+    assert "DA:16,0" in lines
+    assert "DA:17,3" in lines
+    assert lines[-3:] == ["LF:19", "LH:13", "end_of_record"]
+
+
+def test_the_report_for_people_names_what_is_missed(coverage):
+    assert list(coverage_in_words(coverage)) == [
+        "  68.4 % of    19 lines  covered::shapes  missed: 16, 20, 29, 45-50",
+        "  68.4 % of    19 lines  total",
+    ]
+
+
+def test_the_coverage_is_json(coverage):
+    record = coverage_record(coverage)
+    (module,) = record["modules"]
+    assert (record["lines"], record["covered"], record["percent"]) == (19, 13, 68.4)
+    assert module["file"] == "sources/shapes.move"
+    assert module["missed"] == [[16, 16], [20, 20], [29, 29], [45, 50]]
+    assert module["hits"]["17"] == 3
+    assert module["functions"]["area"] == 4
+
+
+def test_each_frame_of_a_failure_has_the_line_that_it_was_at(results):
+    explanation = results["an_area_can_be_too_large"].explanation
+    assert explanation.failure.kind == "ARITHMETIC_ERROR"
+    assert (explanation.path, explanation.line) == ("sources/shapes.move", 19)
+    assert explanation.stack == (
+        "covered::shapes::area (sources/shapes.move:19)",
+        "covered::shapes::total (sources/shapes.move:39)",
+        "covered::shapes_tests::an_area_can_be_too_large (tests/shapes_tests.move:21)",
+    )
+
+
+def source(body):
+    manifest = SOURCES["Move.toml"]
+    return {"Move.toml": manifest, "sources/m.move": f"module covered::m;\n{body}\n"}
+
+
+def run(builder, body, **options):
+    sources = source(body)
+    marked = partial(build_marked, builder, sources)
+    build = build_tests(builder, sources)
+    runner = MoveTestRunner(build, seed=1, marked=marked, covers=True, **options)
+    return {result.test.name: result for result in runner.run(build.tests)}, runner
+
+
+def test_markers_do_not_count_against_the_limit_of_instructions(builder):
+    body = "#[test] fun counts() { let mut i = 0u64; while (i < 100) { i = i + 1; }; }"
+    build = build_tests(builder, source(body))
+
+    def passes(limit):
+        (result,) = MoveTestRunner(build, seed=1, gas_limit=limit).run(build.tests)
+        return result.verdict is Verdict.PASS
+
+    enough = bisect_left(range(10**9), x=True, key=passes)
+    for limit, verdict in ((enough, Verdict.PASS), (enough - 1, Verdict.FAIL)):
+        results, _ = run(builder, body, gas_limit=limit)
+        assert results["counts"].verdict is verdict
+
+
+def test_a_test_that_has_to_run_out_of_gas_passes_with_markers(builder):
+    body = "#[test, expected_failure(out_of_gas)]\nfun spins() { loop {} }"
+    results, _ = run(builder, body, gas_limit=1_000_000)
+    assert results["spins"].verdict is Verdict.PASS
+
+
+def test_where_a_test_ran_out_of_gas_is_known(builder):
+    body = "#[test]\nfun spins() {\n    let mut i = 0u64;\n    loop {\n        i = i ^ 1;\n    }\n}"
+    results, _ = run(builder, body, gas_limit=1_000_000)
+    assert results["spins"].explanation.stack == ("covered::m::spins (sources/m.move:6)",)
+
+
+def test_a_failure_after_branches_is_on_the_line_of_its_statement(builder):
+    body = """
+    public fun pick(first: bool, list: &vector<u64>): u64 {
+        let found =
+            (if (first) {
+                list[0]
+            } else {
+                list[1]
+            }) - 9;
+        found
+    }
+    #[test] fun picks() { pick(false, &vector[1, 2]); }
+    """
+    results, _ = run(builder, body)
+    assert results["picks"].explanation.stack[0] == "covered::m::pick (sources/m.move:4)"
+
+
+def test_a_package_that_does_not_compile_with_markers_is_run_without_them(builder):
+    """It has a module of the name that the markers' module has."""
+    sources = {
+        "Move.toml": SOURCES["Move.toml"],
+        "sources/m.move": "module covered::nexus_tools_lines;\npublic fun one(): u64 { 1 }\n"
+        "#[test] fun ones() { assert!(one() == 1); }\n",
+    }
+    marked = build_marked(builder, sources)
+    assert marked.statements == ()
+    build = build_tests(builder, sources)
+    runner = MoveTestRunner(build, seed=1, marked=lambda: marked, covers=True)
+    assert [result.verdict for result in runner.run(build.tests)] == [Verdict.PASS]
+    (module,) = runner.coverage().modules
+    assert (module.lines, module.unmeasured) == ({}, ("one",))
+    assert "not measured: one" in next(coverage_in_words(runner.coverage()))
+
+
+def test_the_function_that_the_compiler_refuses_is_found_in_its_words(builder):
+    body = "public fun good(): u64 { 1 }\npublic fun bad(): u64 {\n    let x = true;\n    x\n}"
+    sources = source(body) | {"tests/n.move": "module covered::n;\nfun worse() { 1 }"}
+    with pytest.raises(ValidationError) as refused:
+        build_tests(builder, sources)
+    read = {
+        path: read_test_source(path, sources[path]) for path in sources if path.endswith(".move")
+    }
+    found = refused_functions(str(refused.value), read)
+    assert found == {("sources/m.move", 3), ("tests/n.move", 2)}
+
+
+def test_modules_of_a_package_may_have_other_addresses(builder):
+    sources = {
+        "Move.toml": '[package]\nname = "two"\nedition = "2024"\n[addresses]\nown = "0x123"\n',
+        "sources/a.move": "module own::a;\npublic fun one(): u64 {\n    1\n}\n",
+        "sources/b.move": "module 0xB::b;\n#[test]\nfun ones() {\n    assert!(own::a::one() == 1);"
+        "\n    abort own::a::one()\n}\n",
+    }
+    build = build_tests(builder, sources)
+    marked = partial(build_marked, builder, sources)
+    runner = MoveTestRunner(build, seed=1, marked=marked, covers=True)
+    (result,) = runner.run(build.tests)
+    assert result.explanation.failure.code == 1
+    assert result.explanation.stack == ("0xB::b::ones (sources/b.move:5)",)
+    assert runner.coverage().modules[0].lines == {3: 2}

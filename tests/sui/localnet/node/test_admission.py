@@ -1,0 +1,137 @@
+"""Signatures of transactions: order of checks and texts by `signature_verification.rs`."""
+
+import pytest
+
+from nexus_tools.errors import NotAllowedError
+from nexus_tools.sui.signature import MultiSig, MultiSigMember, MultiSigPublicKey, SignatureScheme
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.execution_status import Success
+from nexus_tools.sui.types.expiration import NoExpiration
+from nexus_tools.sui.types.transaction import GasData, TransactionData
+from nexus_tools.sui.types.type_tag import GAS_COIN, SUI
+
+MIST = 1_000_000_000
+
+
+def refusal(node, encoded, signatures):
+    latest = node.ledger.latest
+    with pytest.raises(NotAllowedError) as caught:
+        node.execute(encoded, signatures)
+    assert node.ledger.latest == latest
+    return caught.value.message
+
+
+def member(account):
+    signed = account.sign(b"")
+    return MultiSigMember(SignatureScheme(signed[0]), signed[65:])
+
+
+def names(*accounts):
+    return "[" + ", ".join(f'"{each}"' for each in sorted(each.address for each in accounts)) + "]"
+
+
+@pytest.fixture
+def mallory(accounts):
+    return accounts(seed=66)
+
+
+def test_there_is_one_signature_for_each_signer(node, alice, bob, mallory):
+    encoded = alice.payment(node, bob, 1).encode()
+    own, other = alice.sign(encoded), mallory.sign(encoded)
+    for signatures in ([], [own, other], [own, own]):
+        assert refusal(node, encoded, signatures) == (
+            f"Expect 1 signer signatures but got {len(signatures)}"
+        )
+
+
+def test_the_signature_that_is_missing_is_named_with_those_that_are_there(
+    node, alice, bob, mallory
+):
+    encoded = alice.payment(node, bob, 1).encode()
+    assert refusal(node, encoded, [mallory.sign(encoded)]) == (
+        f"Required Signature from {alice.address} is absent {names(mallory)}"
+    )
+
+
+def test_a_sponsored_transaction_needs_the_sender_and_the_sponsor(node, alice, bob, mallory):
+    encoded = mallory.payment(node, bob, 1, sponsor=alice).encode()
+    assert refusal(node, encoded, [alice.sign(encoded)]) == ("Expect 2 signer signatures but got 1")
+    assert refusal(node, encoded, [alice.sign(encoded)] * 2) == (
+        f"Required Signature from {mallory.address} is absent {names(alice)}"
+    )
+    forged = bytearray(mallory.sign(encoded))
+    forged[1] ^= 1
+    assert refusal(node, encoded, [bytes(forged), alice.sign(encoded)]) == (
+        "Signature is not valid: Fail to verify user sig"
+        " Invalid signature was given to the function"
+    )
+
+
+def test_who_pays_for_themselves_signs_once(node, alice, bob):
+    encoded = alice.payment(node, bob, 1, sponsor=alice).encode()
+    assert node.execute(encoded, [alice.sign(encoded)]).effects.status == Success()
+
+
+def test_a_signature_of_a_personal_message_is_none_of_a_transaction(node, alice, bob):
+    encoded = alice.payment(node, bob, 1).encode()
+    as_message = alice.sign(encoded, intent=b"\3\0\0")
+    assert "Fail to verify user sig" in refusal(node, encoded, [as_message])
+
+
+@pytest.mark.parametrize("cut", [0, 1, 96])
+def test_bytes_that_are_no_signature_are_refused(node, alice, bob, cut):
+    encoded = alice.payment(node, bob, 1).encode()
+    with pytest.raises(NotAllowedError) as caught:
+        node.execute(encoded, [alice.sign(encoded)[:cut]])
+    assert caught.value.code == "signature_malformed"
+
+
+def shared_account(node, accounts):
+    """A multisig of three members, two of which have to sign, with money."""
+    members = [accounts(scheme, 20) for scheme in ("ed25519", "secp256k1", "secp256r1")]
+    public_key = MultiSigPublicKey.of(tuple(map(member, members)), 2)
+    node.fund(public_key.address(), MIST)
+    return members, public_key
+
+
+def payment_by(node, address, recipient, amount):
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], recipient)
+    coin = node.ledger.owned_by(address, GAS_COIN)[0]
+    gas = GasData((coin.reference(),), address, 1000, 100_000_000)
+    return TransactionData(builder.finish(), address, gas, NoExpiration()).encode()
+
+
+def test_a_multisig_pays_when_enough_of_its_members_sign(node, accounts, bob):
+    members, public_key = shared_account(node, accounts)
+    encoded = payment_by(node, public_key.address(), bob, 5)
+    signatures = [each.sign(encoded) for each in members]
+    together = MultiSig.combine(public_key, signatures[1:])
+    assert node.execute(encoded, [together.encode()]).effects.status == Success()
+    assert node.ledger.balance(bob, SUI).amount == 5
+
+
+def test_a_multisig_with_too_little_weight_does_not_pay(node, accounts, bob):
+    members, public_key = shared_account(node, accounts)
+    encoded = payment_by(node, public_key.address(), bob, 5)
+    whole = MultiSig.combine(public_key, [each.sign(encoded) for each in members])
+    alone = MultiSig(whole.signatures[:1], 1, public_key)
+    assert refusal(node, encoded, [alone.encode()]) == (
+        "Signature is not valid: Insufficient weight=1 threshold=2"
+    )
+
+
+def test_a_multisig_can_sponsor(node, accounts, bob):
+    members, public_key = shared_account(node, accounts)
+    sender = accounts(seed=40)
+    builder = TransactionBuilder()
+    coin = builder.move_call(Address.of(2), "coin", "zero", type_arguments=[SUI])
+    builder.transfer_objects([coin], bob)
+    paying = node.ledger.owned_by(public_key.address(), GAS_COIN)[0]
+    gas = GasData((paying.reference(),), public_key.address(), 1000, 100_000_000)
+    data = TransactionData(builder.finish(), sender.address, gas, NoExpiration())
+    encoded = data.encode()
+    together = MultiSig.combine(public_key, [each.sign(encoded) for each in members])
+    executed = node.execute(encoded, [together.encode(), sender.sign(encoded)])
+    assert executed.effects.status == Success()

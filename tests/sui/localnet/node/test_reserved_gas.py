@@ -1,0 +1,187 @@
+"""Gas from reservations: references to coins that stand for the sender's address balance."""
+
+import pytest
+from msgspec.structs import replace
+
+from nexus_tools.sui.localnet.execution import TransactionRefused
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import SUI_FRAMEWORK
+from nexus_tools.sui.types.address_balance import CoinReservation
+from nexus_tools.sui.types.digest import Digest, created_object_id
+from nexus_tools.sui.types.effects import AccumulatorWrite, IdOperation
+from nexus_tools.sui.types.execution_status import ExecutionFailure, Success
+from nexus_tools.sui.types.expiration import NoExpiration, ValidDuring
+from nexus_tools.sui.types.transaction import GasData, OwnedObject
+from nexus_tools.sui.types.type_tag import SUI
+
+DEPOSIT = 300_000_000
+BUDGET = 50_000_000
+# 1 000 units of 1 000 MIST; a coin of 130 bytes at 7 600 MIST, of which 99 % come back
+COMPUTATION, COIN, REBATE = 1_000_000, 988_000, 978_120
+
+
+@pytest.fixture
+def payer(node, accounts, alice):
+    """Who has an address balance and a coin of 20 000 000 MIST."""
+    payer = accounts(seed=9)
+    builder = TransactionBuilder()
+    coin, money = (
+        builder.split_coins(builder.gas, [amount])[0] for amount in (20_000_000, DEPOSIT)
+    )
+    builder.transfer_objects([coin], payer.address)
+    arguments = [money, builder.address(payer.address)]
+    builder.move_call(SUI_FRAMEWORK, "coin", "send_funds", arguments, [SUI])
+    alice.send(node, alice.transaction(node, builder))
+    return payer
+
+
+def reserved(node, account, builder, amount=DEPOSIT, *, coins=(), coins_first=False, **options):
+    """A transaction that is paid from a reservation, and coins."""
+    reservation = CoinReservation.of(account.address, SUI, amount, options.get("epoch", 0))
+    reference = reservation.reference(options.get("chain", node.chain_id))
+    payment = [reference, *(coin.reference() for coin in coins)]
+    if coins_first:
+        payment.reverse()
+    gas = GasData(tuple(payment), account.address, 1000, BUDGET)
+    data = account.transaction(node, builder)
+    expiration = ValidDuring(0, 1, None, None, node.chain_id, 0)
+    return replace(data, gas=gas, expiration=options.get("expiration", expiration))
+
+
+def paying(recipient, amount):
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], recipient)
+    return builder
+
+
+def money(node, owner):
+    found = node.ledger.balance(owner, SUI)
+    return found.amount, found.in_address
+
+
+def refused(node, account, data):
+    with pytest.raises(TransactionRefused) as refusal:
+        account.send(node, data)
+    return refusal.value.code
+
+
+def test_the_gas_coin_is_made_of_the_balance_and_goes_back_into_it(node, payer, bob):
+    executed = payer.send(node, reserved(node, payer, paying(bob, 1_000)))
+    assert executed.effects.status == Success()
+    assert executed.effects.gas_object_index is None
+    assert executed.effects.gas_used.net == COMPUTATION + COIN
+    assert money(node, bob) == (1_000, 0)
+    assert money(node, payer.address) == (20_000_000, DEPOSIT - 1_000 - COMPUTATION - COIN)
+    # The made coin had the first id: the coin that was split off has the second.
+    assert node.ledger.get(created_object_id(executed.digest, 0)) is None
+    assert node.ledger.get(created_object_id(executed.digest, 1)) is not None
+
+
+def test_coins_behind_a_reservation_go_into_the_balance(node, payer, bob):
+    coins = payer.coins(node)
+    executed = payer.send(node, reserved(node, payer, paying(bob, 265_000_000), coins=coins))
+    assert executed.effects.status == Success()
+    left = DEPOSIT + 20_000_000 - 265_000_000 - COMPUTATION - COIN + REBATE
+    assert money(node, payer.address) == (0, left)
+    changes = dict(executed.effects.changed_objects)
+    assert changes[coins[0].id].operation is IdOperation.DELETED
+
+
+def test_a_reservation_behind_a_coin_goes_into_the_coin(node, payer, bob):
+    coins = payer.coins(node)
+    data = reserved(node, payer, paying(bob, 265_000_000), coins=coins, coins_first=True)
+    executed = payer.send(node, data)
+    assert executed.effects.status == Success()
+    gas_object, _ = executed.effects.changed_objects[executed.effects.gas_object_index]
+    assert gas_object == coins[0].id
+    left = DEPOSIT + 20_000_000 - 265_000_000 - COMPUTATION - 2 * COIN + REBATE
+    assert money(node, payer.address) == (left, 0)
+
+
+def test_a_gas_coin_that_is_sent_away_pays_the_gas(node, payer, bob):
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.gas], bob)
+    executed = payer.send(node, reserved(node, payer, builder))
+    assert executed.effects.status == Success()
+    assert executed.effects.gas_object_index is None
+    assert money(node, payer.address) == (20_000_000, 0)
+    assert money(node, bob) == (DEPOSIT - COMPUTATION - COIN, 0)
+    (coin,) = node.ledger.owned_by(bob)
+    assert coin.id == created_object_id(executed.digest, 0)
+    assert dict(executed.effects.changed_objects)[coin.id].operation is IdOperation.CREATED
+
+
+def test_more_than_there_is_cannot_be_split_and_only_gas_is_lost(node, payer, bob):
+    coins = payer.coins(node)
+    data = reserved(node, payer, paying(bob, 320_000_000), coins=coins)
+    executed = payer.send(node, data)
+    assert isinstance(executed.effects.status, ExecutionFailure)
+    assert executed.effects.status.error.kind.name == "INSUFFICIENT_COIN_BALANCE"
+    # The coin went into the balance all the same.
+    net = executed.effects.gas_used.net
+    assert money(node, payer.address) == (0, DEPOSIT + 20_000_000 - net)
+
+
+def test_only_what_is_reserved_is_in_the_gas_coin(node, payer, bob):
+    data = reserved(node, payer, paying(bob, 30_000_001), amount=80_000_000)
+    assert isinstance(payer.send(node, data).effects.status, ExecutionFailure)
+    data = reserved(node, payer, paying(bob, 30_000_000), amount=80_000_000)
+    assert payer.send(node, data).effects.status == Success()
+
+
+def test_nothing_but_gas_is_written_of_a_reservation_that_is_not_used(node, payer):
+    executed = payer.send(node, reserved(node, payer, TransactionBuilder()))
+    ((_, change),) = executed.effects.changed_objects
+    assert isinstance(change.output, AccumulatorWrite)
+    assert change.output.value.value == COMPUTATION
+
+
+# --- Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"amount": DEPOSIT + 1}, "invalid_withdraw_reservation"),
+        ({"amount": 0}, "invalid_withdraw_reservation"),
+        ({"amount": BUDGET - 1}, "gas_balance_too_low"),
+        ({"epoch": 1}, "transaction_expired"),
+        ({"chain": Digest(bytes(32))}, "gas_object_not_owned_object"),
+    ],
+    ids=str,
+)
+def test_a_reservation_has_to_be_good_now_and_here(node, payer, options, code):
+    data = reserved(node, payer, TransactionBuilder(), **options)
+    assert refused(node, payer, data) == code
+
+
+def test_a_transaction_with_a_reservation_needs_no_expiration(node, payer, bob):
+    # As of Sui's `test_gas_coin_callarg_with_coin_reservation_gas`, and of what @mysten/sui builds.
+    data = reserved(node, payer, paying(bob, 1_000), expiration=NoExpiration())
+    assert payer.send(node, data).effects.status == Success()
+    assert money(node, bob) == (1_000, 0)
+
+
+def test_a_reservation_is_of_the_senders_own_balance(node, payer, alice):
+    builder = TransactionBuilder()
+    theirs = CoinReservation.of(payer.address, SUI, DEPOSIT, 0).reference(node.chain_id)
+    data = alice.transaction(node, builder)
+    data = replace(data, gas=GasData((theirs,), alice.address, 1000, BUDGET))
+    assert refused(node, alice, data) == "gas_object_not_owned_object"
+
+
+def test_nobody_sponsors_with_a_reservation(node, payer, alice):
+    data = reserved(node, payer, TransactionBuilder())
+    data = replace(data, sender=alice.address)
+    encoded = data.encode()
+    with pytest.raises(TransactionRefused) as refusal:
+        node.execute(encoded, [alice.sign(encoded), payer.sign(encoded)])
+    assert refusal.value.code == "gas_object_not_owned_object"
+
+
+def test_reservations_are_no_inputs_of_commands(node, payer, alice, bob):
+    builder = TransactionBuilder()
+    reference = CoinReservation.of(alice.address, SUI, 5, 0).reference(node.chain_id)
+    builder.transfer_objects([builder.resolved(OwnedObject(reference))], bob)
+    with pytest.raises(TransactionRefused, match="coin reservation"):
+        alice.send(node, alice.transaction(node, builder))

@@ -1,0 +1,41 @@
+"""A network under the rules of another protocol version: all that tells the version tells it."""
+
+import pytest
+
+from nexus_tools.sui.client import UnboundClient
+from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.localnet import Origin, ThreadedLocalnet
+from nexus_tools.sui.network import Network
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+
+SUI = 1_000_000_000
+
+
+@pytest.fixture
+def newer(make_client):
+    with ThreadedLocalnet(origin=Origin(protocol_version=139)) as net:
+        yield net, make_client(net.url)
+
+
+def test_the_epoch_tells_the_version_and_what_it_decides(newer):
+    net, client = newer
+    net.advance_epoch()
+    for number in (0, 1):
+        paths = ("protocol_config", "system_state")
+        found = client.call("LedgerService/GetEpoch", *paths, epoch=number).epoch
+        assert found.protocol_config.protocol_version == 139
+        assert found.system_state.protocol_version == 139
+        assert found.protocol_config.attributes["storage_rebate_rate"] == "9999"
+        assert found.protocol_config.attributes["obj_access_cost_read_per_package_kb"] == "150"
+
+
+async def test_a_ten_thousandth_of_the_rebate_is_not_refunded(newer):
+    net, _ = newer
+    key = KeyPair.new()
+    net.fund(key.address, SUI)
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.split_coins(builder.gas, [1])[0]], key.address)
+    executed = await UnboundClient(Network("localnet", net.url), key).execute(builder)
+    used = executed.effects.gas_used
+    # Of the 988 000 MIST that the coin which pays had cost, 98.8 are kept.
+    assert (used.storage_rebate, used.non_refundable_storage_fee) == (987_901, 99)

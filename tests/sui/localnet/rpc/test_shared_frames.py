@@ -1,0 +1,90 @@
+"""What many subscribers ask for is rendered once."""
+
+import pytest
+
+from nexus_tools.sui.localnet.rpc.shared_frames import KEPT_BYTES, SharedFrames
+from nexus_tools.sui.rpc import load_messages
+from nexus_tools.sui.types.digest import Digest
+
+FIRST, SECOND = Digest(b"\1" * 32), Digest(b"\2" * 32)
+
+
+class Rendering:
+    """Renders a message of so many bytes, and counts how often."""
+
+    def __init__(self, size=3):
+        self.count = 0
+        self.size = size
+
+    def __call__(self):
+        self.count += 1
+        message = message_of("sui.rpc.v2.Bcs")
+        message.value = b"x" * self.size
+        return [message]
+
+
+def message_of(name):
+    return load_messages().message(name)()
+
+
+def request_of(name="SubscribeCheckpointsRequest", mask="digest"):
+    request = message_of(f"sui.rpc.v2.{name}")
+    request.read_mask.paths.append(mask)
+    return request
+
+
+@pytest.fixture
+def frames():
+    return SharedFrames()
+
+
+def test_for_equal_requests_a_checkpoint_is_rendered_once(frames):
+    rendering = Rendering()
+    sent = [frames.of(request_of(), FIRST, rendering) for _ in range(200)]
+    assert sent == [(b"\x12\x03xxx",)] * 200
+    assert rendering.count == 1
+
+
+@pytest.mark.parametrize(
+    ("request_", "checkpoint"),
+    [
+        (request_of(), SECOND),
+        (request_of(mask="summary"), FIRST),
+        (request_of("SubscribeTransactionsRequest"), FIRST),
+    ],
+)
+def test_what_differs_in_anything_is_rendered_for_itself(frames, request_, checkpoint):
+    rendering = Rendering()
+    frames.of(request_of(), FIRST, rendering)
+    frames.of(request_, checkpoint, rendering)
+    assert rendering.count == 2
+
+
+def test_what_was_rendered_first_is_forgotten_when_there_is_too_much(frames):
+    large, small = Rendering(KEPT_BYTES // 2), Rendering()
+    frames.of(request_of(), FIRST, small)
+    for mask in ("summary", "contents"):
+        frames.of(request_of(mask=mask), FIRST, large)
+    frames.of(request_of(mask="contents"), FIRST, large)
+    assert (large.count, small.count) == (2, 1)
+    frames.of(request_of(), FIRST, small)
+    assert small.count == 2
+
+
+def test_what_is_kept_with_a_large_request_takes_room_too(frames):
+    renderings = [Rendering(), Rendering()]
+    for rendering in renderings:
+        frames.of(request_of(mask="x" * (KEPT_BYTES // 2)), FIRST, rendering)
+    first, other = renderings
+    assert (first.count, other.count) == (1, 0)
+    frames.of(request_of(mask="y" * (KEPT_BYTES // 2)), FIRST, other)
+    frames.of(request_of(mask="x" * (KEPT_BYTES // 2)), FIRST, first)
+    assert (first.count, other.count) == (2, 1)
+
+
+def test_a_rendering_that_is_larger_than_all_that_may_be_kept_is_given_nevertheless(frames):
+    rendering = Rendering(KEPT_BYTES)
+    (sent,) = frames.of(request_of(), FIRST, rendering)
+    assert len(sent) > KEPT_BYTES
+    frames.of(request_of(), FIRST, rendering)
+    assert rendering.count == 2

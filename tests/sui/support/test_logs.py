@@ -1,0 +1,109 @@
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+import structlog
+
+from nexus_tools.sui.support.logs import get_logger, in_short
+from nexus_tools.sui.support.untrusted_text import is_displayable
+
+
+def _run(program):
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return done.stdout, done.stderr
+
+
+def test_nothing_is_told_while_nobody_has_said_where():
+    program = """
+from nexus_tools.sui.support.logs import get_logger
+log = get_logger("nexus_tools.test")
+log.error("broke")
+log.bind(tool="a").warning("late")
+import structlog
+log.error("broke")
+"""
+    assert _run(program) == ("", "")
+
+
+def test_a_process_tells_events_on_stderr_as_json():
+    program = """
+from nexus_tools.sui.support.logs import get_logger, log_to_stderr
+log = get_logger("nexus_tools.test")
+log_to_stderr("json")
+log.debug("unheard")
+log.info("heard", tool="a")
+"""
+    out, err = _run(program)
+    [event] = map(json.loads, err.splitlines())
+    assert (out, event["event"], event["level"], event["tool"]) == ("", "heard", "info", "a")
+
+
+def test_a_program_that_has_configured_structlog_keeps_what_it_has():
+    program = """
+import structlog
+from nexus_tools.sui.support.logs import get_logger, log_to_stderr
+structlog.configure(processors=[structlog.processors.KeyValueRenderer()])
+log_to_stderr("json", again=False)
+get_logger("nexus_tools.test").info("heard")
+"""
+    assert _run(program) == ("event='heard'\n", "")
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_a_traceback_tells_no_local_variables(form):
+    program = f"""
+from nexus_tools.sui.support.logs import get_logger, log_to_stderr
+log_to_stderr("{form}")
+def break_it():
+    key = "0x" + "5ec4e7" * 2
+    raise ValueError("a bug")
+try:
+    break_it()
+except ValueError:
+    get_logger("nexus_tools.test").exception("broke")
+"""
+    _, err = _run(program)
+    assert "a bug" in err
+    assert "break_it" in err
+    assert "5ec4e75ec4e7" not in err
+
+
+def test_an_exception_in_short_is_its_kind_and_its_place():
+    with pytest.raises(ValueError, match="invalid literal") as caught:
+        int("a secret")
+    assert re.fullmatch(r"ValueError at test_logs\.py:\d+", in_short(caught.value))
+    assert in_short(KeyError("a secret")) == "KeyError"
+
+
+@pytest.fixture
+def unconfigured():
+    """As in a program that has configured nothing, whatever ran in this process before."""
+    structlog.reset_defaults()
+    yield
+    structlog.reset_defaults()
+
+
+@pytest.mark.parametrize("level", ["debug", "info", "warning", "error", "exception"])
+def test_every_level_reaches_who_listens(level, unconfigured):
+    with structlog.testing.capture_logs() as entries:
+        getattr(get_logger("nexus_tools.test"), level)("happened", number=1)
+        getattr(get_logger("nexus_tools.test").bind(tool="a"), level)("happened")
+    assert [entry["event"] for entry in entries] == ["happened", "happened"]
+    assert (entries[0]["number"], entries[1]["tool"]) == (1, "a")
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_logs_show_no_character_that_controls_a_terminal(form):
+    program = f"""
+from nexus_tools.sui.support.logs import get_logger, log_to_stderr
+log_to_stderr("{form}")
+get_logger("nexus_tools.test").info("heard", detail="a\\x1b[2J\\u202eb\\nforged")
+"""
+    _, err = _run(program)
+    assert "heard" in err
+    assert is_displayable(err.replace("\n", ""))
+    assert "\nforged" not in err

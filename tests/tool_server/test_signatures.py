@@ -1,0 +1,553 @@
+"""A server that asks who calls: each way to get around that, and what is left to the author."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from time import time
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from http_message_signatures import HTTPMessageSigner, HTTPSignatureKeyResolver, algorithms
+
+from nexus_tools.errors import UsageError
+from nexus_tools.tool import (
+    Answer,
+    Identity,
+    KnownKeys,
+    RefusedSignatureError,
+    SigningKey,
+    check_answer,
+    check_response,
+    key_id,
+    sign_request,
+)
+from nexus_tools.tool.signing.signing import COVERED
+from nexus_tools.tool_server import (
+    Call,
+    Limits,
+    MemoryNonces,
+    NotAuthorizedError,
+    Signatures,
+    SqliteNonces,
+    ToolServer,
+    Variant,
+    serving,
+    tool,
+)
+from nexus_tools.tool_server.testing import BASE_URL, client
+
+pytestmark = pytest.mark.anyio
+
+PUBLIC_URL = "https://tools.example.com/mine"
+ADD = "xyz.example.math.add@1"
+INVOKE = f"/{ADD}/invoke"
+LEADER, OTHER, STRANGER = (f"0x{digit * 64}" for digit in "abc")
+KEY, OTHER_KEY, TOOL_KEY = (SigningKey.new() for _ in range(3))
+LEADERS = KnownKeys({LEADER: [KEY.public_key], OTHER: [OTHER_KEY.public_key]})
+BODY = b'{"a":1,"b":2}'
+EARLIER = 0.0
+
+
+class Done(Variant, name="ok"):
+    leader: str
+
+
+def nonces():
+    return MemoryNonces(now=lambda: EARLIER)
+
+
+class _Resolver(HTTPSignatureKeyResolver):
+    def resolve_private_key(self, _):
+        return KEY.private
+
+
+def signed_elsewhere(*more, **fields):
+    """A call that another implementation signs, with more components than have to be."""
+    headers = signed() | {name.replace("_", "-"): value for name, value in fields.items()}
+    del headers["signature"], headers["signature-input"]
+    created = datetime.fromtimestamp(int(time()), UTC)
+    request = SimpleNamespace(headers=headers, method="POST", url=PUBLIC_URL + INVOKE)
+    parties = {"signature_algorithm": algorithms.ED25519, "key_resolver": _Resolver()}
+    HTTPMessageSigner(**parties).sign(
+        request,
+        key_id=key_id(LEADER, KEY.public_key),
+        label="nexus",
+        created=created,
+        expires=created + timedelta(seconds=30),
+        nonce="of another implementation",
+        covered_component_ids=[*more, *COVERED],
+        use_existing_digest=True,
+    )
+    return request.headers
+
+
+def server(tools, mode="required", **options):
+    options = {"leaders": LEADERS, "nonces": nonces()} | options
+    return ToolServer(tools, public_url=PUBLIC_URL, signatures=Signatures(mode, **options))
+
+
+def signed(
+    key=KEY,
+    signer=LEADER,
+    *,
+    path=INVOKE,
+    fqn=ADD,
+    body=BODY,
+    url=PUBLIC_URL,
+    now_s=None,
+    invocation="0x1",
+):
+    headers = {
+        "content-type": "application/json",
+        "nexus-invocation": invocation,
+        "nexus-tool": fqn,
+        "nexus-deadline": "2027-01-15T08:00:30.000Z",
+        "nexus-max-outcome-bytes": "4096",
+    }
+    now_s = time() if now_s is None else now_s
+    return headers | sign_request(Identity(signer, key), url + path, headers, body, now_s)
+
+
+async def post(http, headers, path=INVOKE, body=BODY):
+    return await http.post(path, content=body, headers=headers)
+
+
+def assert_refused(response, status, code):
+    assert response.headers["content-type"] == "application/problem+json"
+    assert (response.status_code, response.json()["code"]) == (status, code)
+
+
+async def test_a_signed_call_of_a_listed_leader_runs(add):
+    async with client(server([add])) as http:
+        response = await post(http, signed())
+    assert (response.status_code, response.json()) == (200, {"ok": {"result": 3}})
+
+
+@pytest.mark.parametrize(
+    "components",
+    [
+        ("content-type",),
+        ("@authority", "@scheme", "@path", "@query", "@request-target"),
+        ("@authority", "content-type", "user-agent"),
+    ],
+)
+async def test_call_runs_when_its_signature_covers_more(add, components):
+    headers = signed_elsewhere(*components, user_agent="of a test")
+    async with client(server([add])) as http:
+        response = await post(http, headers)
+        assert (response.status_code, response.json()) == (200, {"ok": {"result": 3}})
+        if "user-agent" in components:
+            changed = signed_elsewhere(*components, user_agent="of a test")
+            response = await post(http, changed | {"user-agent": "of another"})
+            assert_refused(response, 401, "signature_invalid")
+
+
+async def test_lines_of_a_covered_field_are_one_value(add):
+    headers = signed_elsewhere("x-note", x_note="one, two")
+    lines = [*((n, v) for n, v in headers.items() if n != "x-note"), ("x-note", "one")]
+    async with client(server([add])) as http:
+        response = await http.post(INVOKE, content=BODY, headers=[*lines, ("x-note", "two")])
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize(("mode", "status"), [("off", 200), ("optional", 200), ("required", 401)])
+async def test_a_call_without_a_signature(add, mode, status):
+    async with client(server([add], mode)) as http:
+        response = await post(http, {"content-type": "application/json"})
+    assert response.status_code == status
+    if status == 401:
+        assert_refused(response, 401, "signature_missing")
+        assert response.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("gone", ["signature", "signature-input"])
+async def test_to_strip_half_of_a_signature_makes_no_unsigned_call(add, gone):
+    headers = signed()
+    del headers[gone]
+    async with client(server([add], "optional")) as http:
+        assert_refused(await post(http, headers), 401, "signature_missing")
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code"),
+    [
+        ({"signer": STRANGER}, 403, "leader_not_accepted"),
+        ({"key": OTHER_KEY}, 401, "key_unknown"),
+        ({"key": OTHER_KEY, "signer": STRANGER}, 403, "leader_not_accepted"),
+        ({"now_s": 1_700_000_000}, 401, "signature_expired"),
+        ({"now_s": 4_000_000_000}, 401, "signature_from_future"),
+        ({"body": b"{}"}, 401, "digest_wrong"),
+        ({"fqn": "xyz.example.math.mul@1"}, 404, "tool_unknown"),
+        ({"path": "/xyz.example.math.mul@1/invoke"}, 401, "signature_invalid"),
+        ({"url": "https://other.example.com/mine"}, 401, "signature_invalid"),
+        ({"url": "https://tools.example.com"}, 401, "signature_invalid"),
+        ({"url": BASE_URL}, 401, "signature_invalid"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else str(value),
+)
+async def test_what_was_signed_for_something_else_is_refused(add, changes, status, code):
+    async with client(server([add], "optional")) as http:
+        assert_refused(await post(http, signed(**changes)), status, code)
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("nexus-invocation", "0x2"),
+        ("nexus-deadline", "2028-01-15T08:00:30.000Z"),
+        ("nexus-max-outcome-bytes", "9"),
+    ],
+)
+async def test_a_changed_header_is_refused(add, header, value):
+    async with client(server([add])) as http:
+        response = await post(http, signed() | {header: value})
+    assert_refused(response, 401, "signature_invalid")
+
+
+async def test_a_changed_query_is_refused(add):
+    async with client(server([add])) as http:
+        response = await post(http, signed(), path=f"{INVOKE}?x=1")
+    assert_refused(response, 401, "signature_invalid")
+
+
+@pytest.mark.parametrize("name", ["host", "x-forwarded-host", "forwarded"])
+async def test_no_header_says_where_the_server_is(add, name):
+    headers = signed(url="https://evil.example.com/mine") | {name: "evil.example.com"}
+    async with client(server([add])) as http:
+        assert_refused(await post(http, headers), 401, "signature_invalid")
+
+
+async def test_the_refusal_of_a_signature_says_where_the_server_takes_itself_to_be(add):
+    async with client(server([add])) as http:
+        response = await post(http, signed(url="https://tools.example.com"))
+    assert PUBLIC_URL + INVOKE in response.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["nexus-tool", "nexus-invocation", "nexus-max-outcome-bytes"])
+async def test_a_covered_header_that_is_there_twice_is_refused(add, name):
+    headers = signed()
+    twice = [*headers.items(), (name, headers[name])]
+    async with client(server([add])) as http:
+        assert_refused(await post(http, twice), 401, "signature_malformed")
+
+
+async def test_the_signature_of_a_proxy_may_stand_in_lines_of_its_own(add):
+    headers = [("signature-input", 'proxy=("@method")'), ("signature", "proxy=:AAAA:")]
+    async with client(server([add])) as http:
+        response = await post(http, [*headers, *signed().items()])
+    assert response.status_code == 200
+
+
+async def test_a_replayed_call_is_refused_though_its_outcome_is_stored(gate):
+    gate.opened.set()
+    path = "/xyz.example.test.gate@1/invoke"
+    headers = signed(path=path, fqn="xyz.example.test.gate@1", body=b"{}")
+    async with client(server([gate.tool], key=TOOL_KEY)) as http:
+        first = await post(http, headers, path, b"{}")
+        second = await post(http, headers, path, b"{}")
+    assert first.status_code == 200
+    assert_refused(second, 401, "signature_replayed")
+    # A second response that is signed would be evidence against the tool.
+    assert "signature" in first.headers
+    assert "signature" not in second.headers
+    assert gate.runs == 1
+
+
+async def test_a_replay_to_another_process_is_refused(add, tmp_path):
+    path = tmp_path / "nonces.sqlite"
+    first, second = (server([add], nonces=SqliteNonces(path)) for _ in range(2))
+    headers = signed()
+    async with client(first) as one, client(second) as other:
+        assert (await post(one, headers)).status_code == 200
+        assert_refused(await post(other, headers), 401, "signature_replayed")
+        assert (await post(other, signed())).status_code == 200
+
+
+async def test_a_replay_after_a_restart_is_asked_to_sign_anew(add):
+    headers = signed(now_s=time() - 10)
+    async with client(server([add], nonces=MemoryNonces())) as http:
+        assert_refused(await post(http, headers), 503, "not_ready")
+        assert (await post(http, signed())).status_code == 200
+
+
+async def test_a_wrong_body_does_not_use_up_the_nonce(add):
+    headers = signed()
+    async with client(server([add])) as http:
+        assert_refused(await post(http, headers, body=b"{}"), 401, "digest_wrong")
+        assert (await post(http, headers)).status_code == 200
+
+
+async def test_strangers_leave_nothing_in_memory_and_no_body_is_read_of_them(add):
+    remembered = nonces()
+    limits = Limits(max_body_bytes=10)
+    options = Signatures("required", leaders=LEADERS, nonces=remembered)
+    app = ToolServer([add], public_url=PUBLIC_URL, signatures=options, limits=limits)
+    read = []
+
+    async def body():
+        read.append(1)
+        yield b"x"
+
+    async with client(app) as http:
+        for headers in (signed(signer=STRANGER), signed(OTHER_KEY), {}):
+            response = await http.post(INVOKE, content=body(), headers=headers)
+            assert response.status_code in (401, 403, 415)
+    assert len(remembered) == 0
+
+
+async def test_a_leader_who_floods_is_told_to_wait_and_others_are_not(add):
+    few = MemoryNonces(2, now=lambda: EARLIER)
+    async with client(server([add], nonces=few)) as http:
+        for _ in range(2):
+            assert (await post(http, signed())).status_code == 200
+        assert_refused(await post(http, signed()), 429, "busy")
+        assert (await post(http, signed(OTHER_KEY, OTHER))).status_code == 200
+
+
+async def test_a_retry_with_a_fresh_nonce_gets_the_stored_outcome(gate):
+    gate.opened.set()
+    fqn = "xyz.example.test.gate@1"
+    path = f"/{fqn}/invoke"
+    async with client(server([gate.tool])) as http:
+        for _ in range(2):
+            headers = signed(path=path, fqn=fqn, body=b"{}")
+            assert (await post(http, headers, path, b"{}")).status_code == 200
+    assert gate.runs == 1
+
+
+@pytest.mark.parametrize("others", ["another leader", "nobody"])
+async def test_an_idempotency_key_is_the_signers_alone(gate, others):
+    gate.opened.set()
+    fqn = "xyz.example.test.gate@1"
+    path = f"/{fqn}/invoke"
+    first = signed(path=path, fqn=fqn, body=b"{}")
+    second = signed(OTHER_KEY, OTHER, path=path, fqn=fqn, body=b"{}")
+    if others == "nobody":
+        for name in ("signature", "signature-input"):
+            del second[name]
+    async with client(server([gate.tool], "optional")) as http:
+        await post(http, first, path, b"{}")
+        await post(http, second, path, b"{}")
+    assert gate.runs == 2
+    assert [call.leader for call in gate.calls] == [LEADER, None if others == "nobody" else OTHER]
+
+
+async def test_health_and_meta_are_for_everyone(add):
+    async with client(server([add])) as http:
+        for path in ("/health", "/meta", "/tools"):
+            assert (await http.get(path)).status_code == 200
+
+
+# --- Responses
+
+
+async def test_the_response_is_signed_by_the_tool(add):
+    headers = signed()
+    async with client(server([add], key=TOOL_KEY)) as http:
+        response = await post(http, headers)
+    check_response(200, response.content, response.headers, headers, {TOOL_KEY.public_key})
+
+
+async def test_an_error_of_the_tool_is_signed_too(add):
+    body = b'{"a":"x"}'
+    headers = signed(body=body)
+    async with client(server([add], key=TOOL_KEY)) as http:
+        response = await post(http, headers, body=body)
+    check_response(422, response.content, response.headers, headers, {TOOL_KEY.public_key})
+
+
+async def test_a_stored_outcome_is_signed_for_each_request_anew(add):
+    first, second = signed(), signed()
+    keys = {TOOL_KEY.public_key}
+    async with client(server([add], key=TOOL_KEY)) as http:
+        responses = [await post(http, headers) for headers in (first, second)]
+    check_response(200, responses[1].content, responses[1].headers, second, keys)
+    with pytest.raises(RefusedSignatureError):
+        check_response(200, responses[1].content, responses[1].headers, first, keys)
+
+
+async def test_an_answer_and_what_is_stored_of_it_have_the_signature_for_the_chain(add):
+    keys = {TOOL_KEY.public_key}
+    invocation = "0x" + "c3" * 32
+    first, second = signed(invocation=invocation), signed(invocation=invocation)
+    async with client(server([add], key=TOOL_KEY)) as http:
+        responses = [await post(http, headers) for headers in (first, second)]
+    for response, request in zip(responses, (first, second), strict=True):
+        check_response(200, response.content, response.headers, request, keys)
+        answer = Answer("ok", {"result": 3})
+        signature = check_answer(answer, response.headers, request, keys, asked=BODY)
+        assert signature.key == TOOL_KEY.public_key
+
+
+@pytest.mark.parametrize("mode", ["off", "optional"])
+async def test_who_did_not_sign_gets_no_signature(add, mode):
+    async with client(server([add], mode, key=TOOL_KEY)) as http:
+        response = await post(http, {"content-type": "application/json"})
+    assert "signature" not in response.headers
+
+
+# --- Keys that change
+
+
+@pytest.mark.parametrize(
+    ("found", "status"), [({KEY.public_key}, 200), ({OTHER_KEY.public_key}, 401), (None, 403)]
+)
+async def test_a_key_that_is_not_known_is_looked_for_once_before_it_is_refused(add, found, status):
+    known, looked_for = {}, []
+
+    async def look_again(signer):
+        looked_for.append(signer)
+        known[signer] = found
+
+    async with client(server([add], leaders=known.get, look_again=look_again)) as http:
+        assert (await post(http, signed())).status_code == status
+    assert looked_for == [LEADER]
+
+
+async def test_nothing_is_looked_for_where_the_key_is_known(add):
+    async def look_again(signer):
+        raise AssertionError(signer)
+
+    async with client(server([add], look_again=look_again)) as http:
+        assert (await post(http, signed())).status_code == 200
+        assert_refused(await post(http, signed(now_s=1.0)), 401, "signature_expired")
+
+
+async def test_each_tool_may_accept_leaders_of_its_own(add, gate):
+    gate.opened.set()
+    fqn = str(gate.tool.fqn)
+    path = f"/{fqn}/invoke"
+    leaders = {ADD: LEADERS, fqn: KnownKeys({OTHER: [OTHER_KEY.public_key]})}
+    async with client(server([add, gate.tool], leaders=leaders)) as http:
+        assert (await post(http, signed())).status_code == 200
+        refused = await post(http, signed(path=path, fqn=fqn), path)
+        assert_refused(refused, 403, "leader_not_accepted")
+        other = signed(OTHER_KEY, OTHER, path=path, fqn=fqn, body=b"{}")
+        assert (await post(http, other, path, b"{}")).status_code == 200
+
+
+async def test_a_rotation_under_load_loses_no_request(add):
+    known = {LEADER: {KEY.public_key}}
+    new = SigningKey.new()
+    current = [KEY]
+    responses = []
+
+    async def load(http, count):
+        responses.extend([await post(http, signed(current[0])) for _ in range(count)])
+
+    async with client(server([add], leaders=known.get)) as http, asyncio.TaskGroup() as tasks:
+        tasks.create_task(load(http, 60))
+        tasks.create_task(load(http, 60))
+        await load(http, 10)
+        known[LEADER].add(new.public_key)
+        await load(http, 10)
+        current[0] = new
+        await load(http, 10)
+        known[LEADER].discard(KEY.public_key)
+        await load(http, 10)
+        assert_refused(await post(http, signed(KEY)), 401, "key_unknown")
+    assert {response.status_code for response in responses} == {200}
+    assert len(responses) == 160
+
+
+# --- What the author says
+
+
+def authorized_by(authorize):
+    @tool(ADD, authorize=authorize)
+    async def add(call: Call, a: int, b: int) -> Done:
+        """Says who called."""
+        return Done(leader=f"{call.leader} {a + b}")
+
+    return add
+
+
+async def only_other(call):
+    return call.leader == OTHER
+
+
+def with_reason(call):
+    if call.leader != OTHER:
+        raise NotAuthorizedError("pay your bill first")
+    return True
+
+
+@pytest.mark.parametrize(
+    ("authorize", "detail"),
+    [
+        (only_other, "this call is not authorized"),
+        (with_reason, "pay your bill first"),
+    ],
+)
+async def test_the_author_authorizes_calls(authorize, detail):
+    async with client(server([authorized_by(authorize)])) as http:
+        refused = await post(http, signed())
+        ran = await post(http, signed(OTHER_KEY, OTHER))
+    assert_refused(refused, 403, "call_not_authorized")
+    assert refused.json()["detail"] == detail
+    assert ran.json() == {"ok": {"leader": f"{OTHER} 3"}}
+
+
+@pytest.mark.parametrize("given", [None, "yes", 1])
+async def test_what_is_not_true_authorizes_nothing(given):
+    async with client(server([authorized_by(lambda _: given)])) as http:
+        assert_refused(await post(http, signed()), 403, "call_not_authorized")
+
+
+async def test_an_author_whose_check_breaks_lets_nobody_in(logged):
+    async with client(server([authorized_by(lambda call: call.nonsense)])) as http:
+        assert_refused(await post(http, signed()), 500, "tool_broke")
+    assert logged
+
+
+async def test_a_refused_call_may_come_again_once_the_author_is_content():
+    paid = []
+    app = server([authorized_by(lambda _: bool(paid))])
+    async with client(app) as http:
+        assert (await post(http, signed())).status_code == 403
+        paid.append(1)
+        assert (await post(http, signed())).status_code == 200
+
+
+# --- Where the server is
+
+
+async def test_a_server_on_the_loopback_needs_no_public_url(add):
+    app = ToolServer([add], signatures=Signatures(leaders=LEADERS, nonces=nonces()))
+    async with serving(app) as url, httpx.AsyncClient(base_url=url) as http:
+        assert (await post(http, signed(url=url))).status_code == 200
+        assert_refused(await post(http, signed()), 401, "signature_invalid")
+
+
+async def test_elsewhere_a_server_has_to_be_told_its_url(add):
+    app = ToolServer([add], signatures=Signatures(leaders=LEADERS))
+    with pytest.raises(UsageError) as refused:
+        async with serving(app, host="0.0.0.0"):
+            pass
+    assert refused.value.code == "public_url_missing"
+
+
+async def test_an_application_that_was_never_told_its_url_runs_nothing(add):
+    app = ToolServer([add], signatures=Signatures("optional", leaders=LEADERS))
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as http:
+        response = await post(http, {"content-type": "application/json"})
+    assert_refused(response, 503, "not_ready")
+
+
+def test_a_mode_that_does_not_exist_is_refused(add):
+    with pytest.raises(UsageError) as refused:
+        server([add], "sometimes")
+    assert refused.value.code == "signatures_invalid"
+    assert "required" in refused.value.hint
+
+
+# --- The log
+
+
+async def test_the_operator_hears_whose_calls_are_refused(add, logged):
+    async with client(server([add])) as http:
+        await post(http, {"content-type": "application/json"})
+        await post(http, signed(signer=STRANGER))
+    refused = [(entry["code"], entry["log_level"]) for entry in logged]
+    assert refused == [("signature_missing", "info"), ("leader_not_accepted", "info")]

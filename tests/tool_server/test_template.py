@@ -1,0 +1,43 @@
+import subprocess
+import sys
+from pathlib import Path
+from string import Template
+
+import pytest
+
+from nexus_tools import cli
+from nexus_tools.tool_server import load
+from nexus_tools.tool_server.conformance import Status, check_tool
+from nexus_tools.tool_server.testing import BASE_URL, client
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("imports")]
+
+VALUES = {
+    "project": "greeter",
+    "fqn": "xyz.example.text.greet@1",
+    "function": "greet",
+    "invoke": "/invoke",
+}
+
+
+@pytest.fixture
+def project(tmp_path):
+    """The project that the templates describe."""
+    [root] = [Path(place) / "tool" / "template_python" for place in cli.__path__]
+    for source in root.rglob("*.template"):
+        target = tmp_path / source.relative_to(root).with_suffix("")
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(Template(source.read_text()).substitute(VALUES))
+    return tmp_path
+
+
+def test_a_new_project_passes_its_own_tests(project):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+async def test_a_new_project_keeps_the_protocol(project):
+    async with client(load(str(project / "tools.py"))) as http:
+        rows = [row async for row in check_tool(BASE_URL, http)]
+    assert [row.name for row in rows if row.status is not Status.PASSED] == ["tls"]

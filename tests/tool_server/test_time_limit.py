@@ -1,0 +1,69 @@
+"""One timer for many tasks; a later one's end tells that an earlier one's time has passed."""
+
+import asyncio
+
+import pytest
+
+from nexus_tools.tool_server.time_limit import TimeLimit
+
+
+async def run_for_ever(limit, log):
+    limited = limit.start()
+    try:
+        with limited:
+            await asyncio.Event().wait()
+    except TimeoutError:
+        log.append(limited.is_expired)
+
+
+async def test_a_task_that_runs_too_long_gets_a_timeout_error():
+    log = []
+    await run_for_ever(TimeLimit(0.01), log)
+    assert log == [True]
+
+
+async def test_each_of_several_tasks_is_ended():
+    limit, log = TimeLimit(0.01), []
+    await asyncio.gather(*(run_for_ever(limit, log) for _ in range(5)))
+    assert log == [True] * 5
+
+
+async def test_one_that_begins_after_another_has_ended_is_ended_too():
+    limit, log = TimeLimit(0.01), []
+    with limit.start():
+        pass
+    await run_for_ever(limit, log)
+    assert log == [True]
+
+
+async def test_a_task_that_ends_in_time_is_left_alone():
+    limit, log = TimeLimit(0.01), []
+    with limit.start() as limited:
+        pass
+    await run_for_ever(limit, log)
+    assert not limited.is_expired
+    assert asyncio.current_task().cancelling() == 0
+
+
+async def test_a_cancellation_from_elsewhere_stays_one():
+    limit, log = TimeLimit(10), []
+    task = asyncio.create_task(run_for_ever(limit, log))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert log == []
+
+
+async def test_an_expired_task_can_go_on():
+    limit, log = TimeLimit(0.01), []
+    await run_for_ever(limit, log)
+    await asyncio.sleep(0)
+    assert asyncio.current_task().cancelling() == 0
+
+
+def test_it_works_in_one_loop_after_the_other():
+    limit, log = TimeLimit(0.01), []
+    asyncio.run(run_for_ever(limit, log))
+    asyncio.run(run_for_ever(limit, log))
+    assert log == [True, True]
